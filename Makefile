@@ -1,0 +1,42 @@
+# `make` alone lists the targets. Each does its own set-up from a bare checkout.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint type shape docs bench soak smoke conformance measure clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.base: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "kvfence needs Python 3.11 or newer; '$(PYTHON)' is older or missing. Try: make PYTHON=python3.12 demo" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --only-binary ':all:' --no-binary kvfence -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --only-binary ':all:' --no-binary kvfence -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.base ## the incident from start to end on this machine
+	$(BIN)/kvfence demo
+
+test: $(VENV)/.dev lint type ## everything that must pass
+	$(BIN)/python -m pytest
+	$(BIN)/python -O -m pytest -q tests/unit/core tests/stateful -p no:randomly
+
+lint: $(VENV)/.dev ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: $(VENV)/.dev ## mypy, strict
+	$(BIN)/mypy
+
+shape: $(VENV)/.dev ## floors, cycles, sizes, names
+	$(BIN)/python -m pytest -q tests/shape
+
+clean: ## forget the environment and the caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
