@@ -6,7 +6,7 @@ nothing of leases, the driver nothing of JSON.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -67,6 +67,18 @@ class Faulted:
 Answer = Piece | Finished | Refused | Faulted
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One figure for `/metrics`; labels are few and bounded (worker, state, check), never a tenant or a request."""
+
+    name: str
+    """Without the prefix `kvfence_`; counters end in `_total`."""
+    kind: Literal["counter", "gauge"]
+    value: float
+    help: str
+    labels: tuple[tuple[str, str], ...] = ()
+
+
 class Engine(Protocol):
     """What the HTTP face needs of the cell behind it."""
 
@@ -86,6 +98,6 @@ class Engine(Protocol):
         """Whether every worker is running."""
         ...
 
-    def counters(self) -> dict[str, float]:
-        """Figures for `/metrics`, by name without prefix, such as `pages_free{worker="decode-0"}` parts."""
+    def samples(self) -> Iterable[Sample]:
+        """What `/metrics` shows now."""
         ...
