@@ -1,0 +1,1 @@
+"""Rules over facts: what is wrong with this deployment, why, and the one change that ends it."""

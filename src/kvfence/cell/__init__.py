@@ -1,0 +1,1 @@
+"""A real disaggregated server: router, prefill and decode workers, a paged pool, an OpenAI-compatible face."""

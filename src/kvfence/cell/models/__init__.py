@@ -1,0 +1,1 @@
+"""Models whose keys and values live in the paged pool."""

@@ -1,0 +1,1 @@
+"""How bytes of pages and messages get from one worker to another."""

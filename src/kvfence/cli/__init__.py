@@ -1,0 +1,1 @@
+"""The program: options in, one frozen value down, exit codes out."""

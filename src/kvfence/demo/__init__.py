@@ -1,0 +1,1 @@
+"""The incident from start to end: leak, audit, probe, refusal, ablation."""

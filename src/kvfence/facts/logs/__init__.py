@@ -1,0 +1,1 @@
+"""Start-up lines of engines, turned into facts; one file an engine."""
