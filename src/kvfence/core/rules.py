@@ -1,0 +1,94 @@
+"""Which layers of the fence are on, and what engines did before they had them.
+
+A rule set is a value that every side of a room is given. The historical ones run the same machines as `FENCED`: only
+which checks are made, and what becomes of a prompt that is too long, differ. Sources: SGLang's wheels 0.5.10 to
+0.5.23 and the public threads named beside each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """One check that alone stops some faults. The numbers are the invariants'."""
+
+    ADMISSION = "I1"
+    """A prompt that does not fit is refused at the door, by a type; the limit advertised is the one measured (I7)."""
+    COUNT = "I2-count"
+    """As many pages and tokens as were reserved and offered, in the same room and epochs."""
+    DIGEST = "I2-digest"
+    """Digests of what is in the pool now equal the manifest's."""
+    WRITER_FENCE = "I3"
+    """A stale write is refused or, where the wire cannot refuse, waited out."""
+    READER_FENCE = "I4"
+    """A pull that ended under another epoch than it began is discarded."""
+    CLEAN_PAGES = "I5"
+    """Slots behind the filled length are not read, and a page that changes tenant is cleared."""
+
+
+class OverLong(StrEnum):
+    """What a prefill worker without I1 does with a prompt that does not fit."""
+
+    PLACEHOLDER = "placeholder"
+    """Swap it for one token, run that, send it on (SGLang up to 0.5.19)."""
+    RETIRE_AFTER_FORWARD = "retire-after-forward"
+    """Run the one token, then notice the verdict; send nothing and tell only the client (SGLang 0.5.20)."""
+
+
+class Wire(StrEnum):
+    """How pages travel, which decides who can refuse what."""
+
+    PUSH = "push"
+    """Prefill writes into decode's memory; decode cannot refuse a write (one-sided RDMA)."""
+    TWO_SIDED = "two-sided"
+    """Pages come in messages that name their epoch; decode applies or drops them."""
+    PULL = "pull"
+    """Decode reads from prefill's memory; prefill cannot see when (a lease that may run out)."""
+
+
+ALL_LAYERS = frozenset(Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A named set of layers."""
+
+    name: str
+    layers: frozenset[Layer]
+    over_long: OverLong = OverLong.PLACEHOLDER
+    """Read only where I1 is off."""
+
+    def has(self, layer: Layer) -> bool:
+        """Whether `layer` is on."""
+        return layer in self.layers
+
+    @property
+    def checks(self) -> str:
+        """The layers as start-up lines print them."""
+        return ",".join(sorted(self.layers)) or "none"
+
+
+FENCED = Rules("fenced", ALL_LAYERS)
+PLACEHOLDER = Rules("placeholder", frozenset())
+"""sgl-project/sglang#30233, #30325, #35421: status 200 and another request's text."""
+RETIRE_AFTER_FORWARD = Rules("retire-after-forward", frozenset(), OverLong.RETIRE_AFTER_FORWARD)
+"""SGLang 0.5.20 (#36988): no leak, but decode is never told and holds its pages until a time-out."""
+NO_DRAIN = Rules("no-drain", frozenset({Layer.ADMISSION}))
+"""sgl-project/sglang#24527: pages freed at an abort while a remote write is in flight."""
+LEASE_EXPIRY = Rules("lease-expiry", frozenset({Layer.ADMISSION}))
+"""aws-samples/aws-do-eks#84, vllm-project/vllm#47021: a pull from blocks whose lease ran out, status 200."""
+
+NAMED = {rules.name: rules for rules in (FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, NO_DRAIN, LEASE_EXPIRY)}
+"""Every rule set that a user can name."""
+
+
+def natural_wire(rules: Rules) -> Wire:
+    """The wire on which a named rule set was seen in the field."""
+    return Wire.PULL if rules.name == LEASE_EXPIRY.name else Wire.PUSH
+
+
+def only(*layers: Layer) -> Rules:
+    """Nothing but `layers`: what the ablation runs."""
+    return Rules("only-" + "-".join(layers) if layers else "no-layers", frozenset(layers))

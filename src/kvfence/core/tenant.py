@@ -1,0 +1,13 @@
+"""Who may share with whom (I6). Prefix reuse never crosses a tenant, unless the operator named a prefix public."""
+
+from __future__ import annotations
+
+from kvfence.core.ids import TenantId
+
+PUBLIC = TenantId("")
+"""The owner of pages that an operator declared public; no client can have this name, for it is empty."""
+
+
+def may_share(*, owner: TenantId, reader: TenantId) -> bool:
+    """Whether a page that `owner` filled may stand in a page table of `reader`."""
+    return owner in (reader, PUBLIC)
