@@ -181,8 +181,9 @@ def _seal(worker: Worker, reserved: Reserved, manifest: Manifest, digests: tuple
         max_new_tokens=reserved.ask.max_new_tokens,
         cached_tokens=manifest.cached_tokens,
     )
-    verified = CountVerified(room=reserved.ask.room, checks=",".join(sorted(sealed.checks)) or "none")
-    return Outcome(replace(worker, pool=pool), Decoding(reserved.prompt, reserved.answer), (verified, start))
+    checks = ",".join(sorted(sealed.checks))
+    verified = (CountVerified(room=reserved.ask.room, checks=checks),) if checks else ()
+    return Outcome(replace(worker, pool=pool), Decoding(reserved.prompt, reserved.answer), (*verified, start))
 
 
 def _fault(worker: Worker, reserved: Reserved, wrong: Mismatch) -> Outcome:
