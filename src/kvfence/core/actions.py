@@ -27,6 +27,13 @@ class ScrubPages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishEpochs:
+    """Let remote readers see that these pages have changed hands, before anything is written into them (I4)."""
+
+    leases: Leases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComputePrompt:
     """Compute keys and values of slots `first_slot` up to `tokens` into the pages; then report `PromptComputed`."""
 
@@ -135,6 +142,7 @@ class AnswerClient:
 Action = (
     Send
     | ScrubPages
+    | PublishEpochs
     | ComputePrompt
     | DigestPages
     | WritePages

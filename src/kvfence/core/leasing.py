@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from kvfence.core.actions import Action, ScrubPages
+from kvfence.core.actions import Action, PublishEpochs, ScrubPages
 from kvfence.core.admission import Admitted
 from kvfence.core.handoff import Worker
 from kvfence.core.ids import PageId, PrefixKey, RoomId, TenantId
@@ -25,12 +25,12 @@ _INDEX = RoomId(-1)
 def lease_clean(
     worker: Worker, admitted: Admitted, room: RoomId, tenant: TenantId, pages: int
 ) -> tuple[Worker, Leases, tuple[Action, ...]]:
-    """Lease `pages` pages. Those that change tenant are cleared before anything is done with them (I5)."""
+    """Lease `pages` pages; the first actions make that seen, and clear those that change tenant (I5)."""
     before = worker.pool
     pool, leases = lease(before, admitted, room, tenant, pages)
-    actions: tuple[Action, ...] = ()
+    actions: tuple[Action, ...] = (PublishEpochs(leases=leases),)
     if worker.rules.has(Layer.CLEAN_PAGES) and (foreign := tenants_left(before, leases.pages, tenant)):
-        actions = (ScrubPages(pages=foreign),)
+        actions = (*actions, ScrubPages(pages=foreign))
     return replace(worker, pool=pool), leases, actions
 
 

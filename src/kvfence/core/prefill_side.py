@@ -230,8 +230,9 @@ def _abort_held(worker: Worker, state: Computing | Attesting | Held, event: on.A
     return replace(_given_up(worker, state, event), actions=(StopWork(room=event.room), _quiet(event)))
 
 
-def _abort_sending(worker: Worker, state: Sending, _event: on.AbortReceived) -> Outcome:
-    return Outcome(worker, Draining(state.computed))
+def _abort_sending(worker: Worker, state: Sending, event: on.AbortReceived) -> Outcome:
+    """Writes that are not posted yet need not be; those that are will land, and decode is told only then."""
+    return Outcome(worker, Draining(state.computed), (StopWork(room=event.room),))
 
 
 def _drained(worker: Worker, state: Draining, event: on.WritesLanded) -> Outcome:
