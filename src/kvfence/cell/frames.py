@@ -1,0 +1,86 @@
+"""What travels between workers: a message of core in its canonical bytes, and beside it what core never sees.
+
+Core decides about tokens and pages by their counts; the tokens themselves and the bytes of pages are the payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from kvfence.core import wire
+from kvfence.core.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message: `wire.encode(event)` and its payload (empty for most)."""
+
+    message: bytes
+    payload: bytes = b""
+
+    @classmethod
+    def of(cls, event: Event, payload: bytes = b"") -> Frame:
+        """The frame that carries `event`."""
+        return cls(wire.encode(event), payload)
+
+    def event(self) -> Event:
+        """The event inside. Raises `wire.WireError`."""
+        return wire.decode(self.message)
+
+
+class Control(StrEnum):
+    """Orders of the cell's own supervisor; they never come from a peer."""
+
+    STOP = "stop"
+    PREFILL_LOST = "prefill-lost"
+    DECODE_LOST = "decode-lost"
+    ROUTER_LOST = "router-lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A worker's figures, for `/metrics`; `log` holds lines for the cell's log."""
+
+    role: str
+    figures: Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
+    log: tuple[str, ...] = ()
+
+
+Parcel = Frame | Control | Report
+
+
+class Inbox(Protocol):
+    """The receiving end of a worker's mailbox; messages of one sender arrive in the order sent."""
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Parcel:  # noqa: FBT001, FBT002 — queue.Queue's own signature
+        """The next parcel. Raises `queue.Empty` when none came in time."""
+        ...
+
+
+class Outbox(Protocol):
+    """The sending end of somebody's mailbox."""
+
+    def put(self, item: Parcel) -> None:
+        """Post without waiting for the receiver."""
+        ...
+
+
+class Work(msgspec.Struct, frozen=True):
+    """The payload of an offer: what to compute and when to stop."""
+
+    prompt: bytes
+    stop: tuple[bytes, ...] = ()
+
+    def packed(self) -> bytes:
+        """As a payload."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def unpacked(cls, payload: bytes) -> Work:
+        """From a payload. Raises `msgspec.DecodeError`."""
+        return msgspec.msgpack.decode(payload, type=cls)

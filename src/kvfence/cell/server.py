@@ -1,0 +1,97 @@
+"""The cell as a server: workers, router and HTTP face, started and stopped together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+import kvfence
+from kvfence.cell.config import CellConfig, start_line
+from kvfence.cell.openai_app import build_app
+from kvfence.cell.router import RouterDriver
+from kvfence.cell.workers import WORKER_ROLES, Workers, start_workers
+from kvfence.core.ids import Role
+from kvfence.errors import TargetError
+
+LOG = logging.getLogger("kvfence.cell")
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCell:
+    """A cell that answers at `url`."""
+
+    url: str
+    """Such as `http://127.0.0.1:8000/v1`."""
+    router: RouterDriver
+    workers: Workers
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket, so that a port in use is one clear line before anything else starts."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TargetError(
+            f"cannot listen on {host}:{port}: {reason}. Choose another with --port, or --port 0 for any free one"
+        ) from error
+
+
+def serve(config: CellConfig, bound: socket.socket) -> None:
+    """Serve on `bound` until interrupted."""
+    workers = start_workers(config)
+    try:
+        server, router = _server(config, workers)
+        LOG.info("kvfence cell ready: url=%s max_model_len=%d", _url(bound), router.usable_tokens)
+        asyncio.run(_serve(server, router, bound))
+    finally:
+        workers.stop()
+
+
+@contextmanager
+def running_cell(config: CellConfig, bound: socket.socket | None = None) -> Iterator[RunningCell]:
+    """A cell that serves from a thread of this process for as long as the block runs."""
+    bound = bound or listen("127.0.0.1", 0)
+    workers = start_workers(config)
+    server, router = _server(config, workers)
+    thread = threading.Thread(target=asyncio.run, args=(_serve(server, router, bound),), name="kvfence-http")
+    thread.start()
+    try:
+        yield RunningCell(_url(bound), router, workers)
+    finally:
+        server.should_exit = True
+        thread.join()
+        workers.stop()
+
+
+def _server(config: CellConfig, workers: Workers) -> tuple[uvicorn.Server, RouterDriver]:
+    for role in WORKER_ROLES:
+        LOG.info("%s", start_line(config, role, kvfence.__version__))
+    outboxes = {role: workers.outboxes[role] for role in WORKER_ROLES}
+    router = RouterDriver(
+        config, inbox=workers.inbox, own=workers.outboxes[Role.ROUTER], outboxes=outboxes, alive=workers.alive
+    )
+    settings = uvicorn.Config(build_app(router), log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    return uvicorn.Server(settings), router
+
+
+async def _serve(server: uvicorn.Server, router: RouterDriver, bound: socket.socket) -> None:
+    router.start(asyncio.get_running_loop())
+    try:
+        with bound:
+            await server.serve(sockets=[bound])
+    finally:
+        router.stop()
+
+
+def _url(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}/v1" if ":" in host else f"http://{host}:{port}/v1"
