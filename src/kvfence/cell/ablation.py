@@ -25,7 +25,8 @@ FITS = 40 * PAGE
 """Tokens of a prompt that both workers can hold."""
 TOO_LONG = 70 * PAGE
 """Tokens of a prompt that decode can hold and prefill cannot."""
-ANSWER = 48
+ANSWER = 96
+"""Long enough for one whole line of a document, with its secret."""
 QUESTION = "record 02: "
 """Asks for a line of the first half, so that half of a foreign document is enough to answer wrongly."""
 
@@ -46,6 +47,8 @@ class Tried:
     """One run of a fault at one timing."""
 
     timing: str
+    secrets: tuple[str, ...]
+    """A's secrets that stand whole in B's answer."""
     foreign_text: str
     """The longest run of A's text in B's answer; empty when there is none."""
     wrong_answer: bool
@@ -66,7 +69,7 @@ class Trial:
     @property
     def leaked(self) -> bool:
         """Whether A's text came back at any timing."""
-        return any(run.foreign_text for run in self.tried)
+        return any(run.secrets or run.foreign_text for run in self.tried)
 
     @property
     def wrong_answer(self) -> bool:
@@ -183,6 +186,7 @@ def _judge(cell: SteppedCell, room: RoomId, timing: str, victim: Document, asker
     text = answer.text.decode(errors="replace")
     return Tried(
         timing=timing,
+        secrets=victim.secrets_in(text),
         foreign_text=foreign_run(text, asker.text, victim.text),
         wrong_answer=answer.finished and answer.text != _honest_answer(asker),
         status=_status(answer.end),

@@ -46,7 +46,7 @@ def make_document(rng: random.Random, tokens: int, *, question: str) -> Document
     return Document("".join(lines) + question, tuple(secrets))
 
 
-def foreign_run(answer: str, own: str, other: str, *, at_least: int = 12) -> str:
+def foreign_run(answer: str, own: str, other: str, *, at_least: int = 16) -> str:
     """The longest run of `answer` that stands in `other` and not in `own`, or nothing when it is shorter.
 
     Shared wording (labels, names) is short of `at_least` or stands in both, so it does not count.

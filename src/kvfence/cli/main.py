@@ -10,6 +10,7 @@ import typer
 
 import kvfence
 from kvfence.cli.exits import ExitCode
+from kvfence.cli.serve import serve
 from kvfence.errors import KvfenceError
 
 app = typer.Typer(
@@ -35,6 +36,9 @@ def options(
 ) -> None:
     """Find, prove and prevent KV-cache leaks between tenants."""
     _print_version(wanted=version)
+
+
+app.command()(serve)
 
 
 def run() -> None:

@@ -1,0 +1,192 @@
+"""The HTTP face: OpenAI's API over an `Engine`. It parses, passes on and formats; it decides nothing about pages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from typing import TypeVar
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from kvfence.cell.asks import Answer, Ask, Engine, Faulted, Finished, Piece, Refused
+from kvfence.cell.openai_errors import ApiError, fault, refusal
+from kvfence.cell.openai_metrics import SampleCollector
+from kvfence.cell.openai_replies import Kind, Reply
+from kvfence.cell.openai_requests import ChatRequest, CompletionRequest, TokenizeRequest, as_ask, parsed
+
+BODY_BYTES_MAX = 64 << 20
+"""A million tokens of JSON-escaped text is a few MB; this is ten times as much."""
+CLIENT_CLOSED = 499
+"""nginx's status for a client that went away; nobody sees it but logs."""
+
+
+def build_app(engine: Engine) -> Starlette:
+    """The face of `engine`."""
+    face = _Face(engine)
+    routes = [
+        Route("/v1/models", face.models),
+        Route("/v1/chat/completions", face.chat, methods=["POST"]),
+        Route("/v1/completions", face.completions, methods=["POST"]),
+        Route("/tokenize", face.tokenize, methods=["POST"]),
+        Route("/v1/tokenize", face.tokenize, methods=["POST"]),
+        Route("/health", face.health),
+        Route("/metrics", face.metrics),
+    ]
+    return Starlette(routes=routes, exception_handlers={HTTPException: _http_error, ApiError: _api_error})
+
+
+class _Face:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._registry = CollectorRegistry()
+        self._registry.register(SampleCollector(engine))
+
+    async def models(self, _request: Request) -> Response:
+        card = {
+            "id": self._engine.model,
+            "object": "model",
+            "created": 0,
+            "owned_by": "kvfence",
+            "max_model_len": self._engine.usable_tokens,
+        }
+        return JSONResponse({"object": "list", "data": [card]})
+
+    async def chat(self, request: Request) -> Response:
+        body = parsed(await _body(request), ChatRequest)
+        ask = as_ask(body, self._engine, _api_key(request))
+        return await self._answer(request, ask, "chat", stream=body.stream, with_usage=body.usage_in_stream)
+
+    async def completions(self, request: Request) -> Response:
+        body = parsed(await _body(request), CompletionRequest)
+        ask = as_ask(body, self._engine, _api_key(request))
+        return await self._answer(request, ask, "completion", stream=body.stream, with_usage=body.usage_in_stream)
+
+    async def tokenize(self, request: Request) -> Response:
+        tokens = parsed(await _body(request), TokenizeRequest).text()
+        return JSONResponse({"count": len(tokens), "max_model_len": self._engine.usable_tokens, "tokens": list(tokens)})
+
+    async def health(self, _request: Request) -> Response:
+        return Response(status_code=200 if self._engine.healthy() else 503)
+
+    async def metrics(self, _request: Request) -> Response:
+        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+
+    async def _answer(self, request: Request, ask: Ask, kind: Kind, *, stream: bool, with_usage: bool) -> Response:
+        answers = self._engine.answer(ask)
+        reply = Reply(kind, self._engine.model)
+        first = await _unless_gone(request, anext(answers))  # an early refusal is an HTTP status, streaming or not
+        if isinstance(first, Refused):
+            raise refusal(first)
+        if isinstance(first, Faulted):
+            raise fault(first)
+        if stream:
+            events = _events(reply, first, answers, with_usage=with_usage)
+            return StreamingResponse(events, media_type="text/event-stream")
+        return await _unless_gone(request, _whole(reply, first, answers))
+
+
+Result = TypeVar("Result")
+
+
+async def _unless_gone(request: Request, wanted: Awaitable[Result]) -> Result:
+    """Wait for `wanted` while watching the connection: a client that hangs up must free its pages at once."""
+    waiting = asyncio.ensure_future(wanted)
+    watching = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((waiting, watching), return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        raise ApiError(CLIENT_CLOSED, "the client went away")
+    finally:
+        for task in (waiting, watching):
+            task.cancel()
+        await asyncio.gather(waiting, watching, return_exceptions=True)
+
+
+async def _whole(reply: Reply, first: Answer, answers: AsyncIterator[Answer]) -> Response:
+    text: list[str] = []
+    async for answer in _closing(first, answers):
+        match answer:
+            case Piece():
+                text.append(reply.text(answer.tokens))
+            case Finished():
+                text.append(reply.text(b"", last=True))
+                return JSONResponse(reply.whole("".join(text), answer))
+            case Refused():
+                raise refusal(answer)
+            case Faulted():
+                raise fault(answer)
+    raise ApiError(500, "the engine ended without an end", code="engine")
+
+
+async def _events(
+    reply: Reply, first: Answer, answers: AsyncIterator[Answer], *, with_usage: bool
+) -> AsyncIterator[bytes]:
+    yield reply.chunk("", first=True)
+    async for answer in _closing(first, answers):
+        match answer:
+            case Piece():
+                if text := reply.text(answer.tokens):
+                    yield reply.chunk(text)
+            case Finished():
+                yield reply.chunk(reply.text(b"", last=True), reason=answer.reason)
+                if with_usage:
+                    yield reply.usage_chunk(answer)
+                yield b"data: [DONE]\n\n"
+            case Refused():
+                yield refusal(answer).event()
+            case Faulted():
+                yield fault(answer).event()
+
+
+async def _closing(first: Answer, answers: AsyncIterator[Answer]) -> AsyncIterator[Answer]:
+    """All answers; however this ends, the engine's iterator is closed, which tells it that the client is gone."""
+    try:
+        yield first
+        if isinstance(first, Piece):
+            async for answer in answers:
+                yield answer
+    finally:
+        close = getattr(answers, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _body(request: Request) -> bytes:
+    size = 0
+    parts: list[bytes] = []
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BODY_BYTES_MAX:
+                raise ApiError(413, f"the body is over {BODY_BYTES_MAX} bytes")
+            parts.append(part)
+    except ClientDisconnect as error:
+        raise ApiError(CLIENT_CLOSED, "the client went away") from error
+    return b"".join(parts)
+
+
+def _api_key(request: Request) -> str:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) else "internal error"
+    return ApiError(status, f"{detail}. See /v1/models, /v1/chat/completions, /v1/completions").response()
+
+
+async def _api_error(_request: Request, error: Exception) -> Response:
+    return error.response() if isinstance(error, ApiError) else Response(status_code=500)

@@ -1,0 +1,58 @@
+"""`kvfence serve`: the cell. Options are turned into one frozen config here, and nowhere below."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Model(StrEnum):
+    """Models that the cell can serve."""
+
+    INDUCTION = "induction"
+
+
+def serve(
+    model: Annotated[Model, typer.Argument(help="The model to serve; `induction` is built in.")],
+    *,
+    rules: Annotated[
+        str, typer.Option(help="fenced, or how an engine was before: placeholder, retire-after-forward, …")
+    ] = "fenced",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.")] = 8000,
+    context: Annotated[int, typer.Option(help="Context length that is promised, in tokens.", min=1)] = 32768,
+    prefill_pool: Annotated[
+        int | None, typer.Option(help="Prefill's KV pool in tokens; default: 65 % of the context.", min=1)
+    ] = None,
+    decode_pool: Annotated[
+        int | None, typer.Option(help="Decode's KV pool in tokens; default: twice the context.", min=1)
+    ] = None,
+    page_size: Annotated[int, typer.Option(help="Token slots a page.", min=1)] = 64,
+    wire: Annotated[str | None, typer.Option(help="push, two-sided or pull; default: as the rules were seen.")] = None,
+    reuse: Annotated[str, typer.Option(help="Which free page is handed out next: lifo or fifo.")] = "lifo",
+    workers: Annotated[str, typer.Option(help="Workers as `thread` or as `process`.")] = "thread",
+    taint: Annotated[
+        bool, typer.Option("--taint", help="Shadow every slot and stop at the first foreign read.")
+    ] = False,
+) -> None:
+    """Serve a model with prefill and decode on separate workers, behind an OpenAI-compatible API.
+
+    Example: kvfence serve induction --rules placeholder --port 8000
+    """
+    from kvfence.cli.cell_options import CellOptions, serve_cell  # noqa: PLC0415 — the server loads only when it serves
+
+    options = CellOptions(
+        model=model.value,
+        rules=rules,
+        context=context,
+        prefill_pool=prefill_pool,
+        decode_pool=decode_pool,
+        page_size=page_size,
+        wire=wire,
+        reuse=reuse,
+        workers=workers,
+        taint=taint,
+    )
+    serve_cell(options, host=host, port=port)
