@@ -19,7 +19,16 @@ from kvfence.cell.frames import Control, Frame, Inbox, Outbox, Report
 from kvfence.cell.paged_kv import PagedKV
 from kvfence.cell.transports.base import PageWire
 from kvfence.core import events as on
-from kvfence.core.actions import Action, CountCheck, CountVerified, DigestPages, PublishEpochs, ScrubPages, Send
+from kvfence.core.actions import (
+    Action,
+    CountCheck,
+    CountVerified,
+    DigestPages,
+    NoteRefusal,
+    PublishEpochs,
+    ScrubPages,
+    Send,
+)
 from kvfence.core.handoff import Worker, new_worker, rooms_needing
 from kvfence.core.ids import Role, RoomId
 from kvfence.core.invariants import Violation
@@ -154,6 +163,12 @@ class Driver(ABC):
             case CountCheck():
                 self.count("checks_failed_total", check=action.check)
                 self.log(f"kvfence cell check: worker={self.worker.role}-0 room={action.room} {action.message}")
+            case NoteRefusal():
+                self.count("refused_total")
+                self.log(
+                    f"kvfence cell refused: worker={self.worker.role}-0 room={action.room} "
+                    f"prompt_tokens={action.prompt_tokens} usable_tokens={action.refusal.usable_tokens}"
+                )
             case CountVerified():
                 self.count("handoffs_verified_total", checks=action.checks)
             case _:

@@ -105,7 +105,13 @@ class RouterDriver:
         yield Sample(
             name="requests_total", kind="counter", value=self._requests, help="Requests that reached the router."
         )
-        yield Sample(name="refused_total", kind="counter", value=self._refusals, help="Requests refused at a gate.")
+        yield Sample(
+            name="refused_total",
+            kind="counter",
+            value=self._refusals,
+            help="Requests refused at a gate.",
+            labels=(("worker", "router-0"),),
+        )
         yield Sample(
             name="rooms_open", kind="gauge", value=len(self._router.rooms), help="Rooms that the router has open."
         )
@@ -155,12 +161,9 @@ class RouterDriver:
                     cached_tokens=event.cached_tokens,
                 )
             case on.RequestRefused():
-                self._refusals += 1
                 prompt = len(self._asks[event.room].prompt)
-                LOG.warning(
-                    "kvfence cell refused: worker=%s-0 room=%d prompt_tokens=%d usable_tokens=%d",
-                    event.refusal.gate, event.room, prompt, event.refusal.usable_tokens,
-                )  # fmt: skip
+                if event.refusal.gate is Role.ROUTER:
+                    self._note_refusal(event, prompt)
                 return Refused(
                     asked_tokens=event.refusal.asked_tokens,
                     prompt_tokens=prompt,
@@ -171,6 +174,15 @@ class RouterDriver:
                 return Faulted(check=event.check, message=event.message)
             case _:
                 raise TypeError(f"{type(event).__name__} is no answer")
+
+    def _note_refusal(self, event: on.RequestRefused, prompt_tokens: int) -> None:
+        self._refusals += 1
+        LOG.warning(
+            "kvfence cell refused: worker=router-0 room=%d prompt_tokens=%d usable_tokens=%d",
+            event.room,
+            prompt_tokens,
+            event.refusal.usable_tokens,
+        )
 
     def _lose(self, role: Role) -> None:
         self._lost.add(role)

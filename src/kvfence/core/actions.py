@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kvfence.core.admission import Rejected
 from kvfence.core.events import Event
 from kvfence.core.ids import PageId, Role, RoomId
 from kvfence.core.invariants import Check
@@ -116,6 +117,15 @@ class StartHandoffTimer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRefusal:
+    """This worker found that the prompt does not fit: log both figures, count it."""
+
+    room: RoomId
+    prompt_tokens: int
+    refusal: Rejected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CountCheck:
     """A check failed and did its work: count it, log it (I8)."""
 
@@ -153,6 +163,7 @@ Action = (
     | StopWork
     | StartLeaseTimer
     | StartHandoffTimer
+    | NoteRefusal
     | CountCheck
     | CountVerified
     | AnswerClient

@@ -17,7 +17,7 @@ from dataclasses import InitVar, dataclass
 
 from kvfence.core.ids import Role
 from kvfence.core.invariants import Check, Violation
-from kvfence.core.rules import Layer, OverLong, Rules
+from kvfence.core.rules import Layer, Rules
 from kvfence.core.sizes import pages_ceiling, pages_floor
 
 
@@ -67,7 +67,7 @@ class Admitted:
     """Proof that a request fits: made by `admit` and nowhere else."""
 
     tokens: int
-    """What will be computed and held. Differs from what was asked only under the rule `placeholder`."""
+    """What will be computed and held: what was asked, or 1 for the placeholder of a `Condemned`."""
     pages: int
     key: InitVar[_Key]
 
@@ -78,9 +78,9 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Condemned:
-    """A request that was refused and runs all the same, as one token (SGLang 0.5.20).
+    """A request that was refused and runs all the same, as one token: what engines did before I1.
 
-    It is not an `Admitted` for what was asked, so what it computes is never sent.
+    It is not an `Admitted` for what was asked; what becomes of what it computes, `Rules.over_long` says.
     """
 
     placeholder: Admitted
@@ -116,7 +116,6 @@ def admit(
             return refusal
         if free_pages < 1:
             return Wait(1)
-        placeholder = Admitted(1, 1, _KEY)
-        return Condemned(placeholder, refusal) if rules.over_long is OverLong.RETIRE_AFTER_FORWARD else placeholder
+        return Condemned(Admitted(1, 1, _KEY), refusal)
     pages = pages_ceiling(asked_tokens, capacity.page_size)
     return Admitted(asked_tokens, pages, _KEY) if pages <= free_pages else Wait(pages - free_pages)

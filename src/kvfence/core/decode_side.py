@@ -23,6 +23,7 @@ from kvfence.core.actions import (
     CountVerified,
     DigestPages,
     DropWrite,
+    NoteRefusal,
     PullPages,
     Send,
     StartDecoding,
@@ -101,7 +102,9 @@ def _reserve(worker: Worker, ask: on.RequestOffered) -> Outcome:
     match admit(asked, worker.capacity, worker.pool.free_pages, gate=Role.DECODE, rules=worker.rules):
         case Rejected() as refusal:
             refused = on.RequestRefused(room=ask.room, refusal=refusal)
-            return Outcome(worker, Over(), (Send(to=Role.ROUTER, event=refused), Send(to=Role.PREFILL, event=refused)))
+            note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)
+            told = (Send(to=Role.ROUTER, event=refused), Send(to=Role.PREFILL, event=refused))
+            return Outcome(worker, Over(), (note, *told))
         case Wait():
             return Outcome(worker, Queued(ask))
         case Admitted() as admitted:

@@ -19,6 +19,7 @@ from kvfence.core.actions import (
     ComputePrompt,
     CountCheck,
     DigestPages,
+    NoteRefusal,
     Send,
     StartLeaseTimer,
     StopWork,
@@ -32,7 +33,7 @@ from kvfence.core.lease import Leases, Move
 from kvfence.core.leasing import available_pages, evict, held_by, lease_clean, remember_prefix, share_prefix
 from kvfence.core.manifest import Manifest
 from kvfence.core.pool import move
-from kvfence.core.rules import Layer, Wire
+from kvfence.core.rules import Layer, OverLong, Wire
 from kvfence.core.sizes import pages_ceiling, pages_floor
 
 
@@ -115,7 +116,8 @@ def _offered(worker: Worker, state: Unknown | Announced, event: on.RequestOffere
     )
     if isinstance(decision, Rejected):
         refused = on.RequestRefused(room=event.room, refusal=decision)
-        return Outcome(worker, Over(), (Send(to=Role.ROUTER, event=refused), Send(to=Role.DECODE, event=refused)))
+        note = NoteRefusal(room=event.room, prompt_tokens=event.prompt_tokens, refusal=decision)
+        return Outcome(worker, Over(), (note, Send(to=Role.ROUTER, event=refused), Send(to=Role.DECODE, event=refused)))
     if isinstance(state, Announced):
         return _begin(worker, Ready(event, state.target))
     return Outcome(worker, Offered(event))
@@ -148,11 +150,11 @@ def _begin(worker: Worker, ready: Ready) -> Outcome:
             return Outcome(worker, Queued(ready))
         case Rejected() as refusal:
             return _fault(worker, ready, Check.ADMISSION, f"{refusal.asked_tokens} tokens were let in at the door")
-        case Condemned(placeholder=placeholder):
-            return _compute(worker, ready, decision, placeholder, ())
-        case Admitted() if decision.tokens < ask.prompt_tokens:
-            return _compute(worker, ready, decision, decision, ())
-        case _:
+        case Condemned(placeholder=placeholder, refusal=refusal):
+            note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)
+            outcome = _compute(worker, ready, decision, placeholder, ())
+            return replace(outcome, actions=(note, *outcome.actions))
+        case Admitted():
             return _compute(sharing, ready, decision, decision, shared)
 
 
@@ -174,7 +176,7 @@ def _computed(worker: Worker, state: Computing, event: on.PromptComputed) -> Out
     ask = state.ready.ask
     own = held_by(worker, state.pages[state.shared :], ask.room, ask.tenant)
     worker = replace(worker, pool=move(worker.pool, own, Move.SEAL))
-    if isinstance(state.admitted, Condemned):
+    if isinstance(state.admitted, Condemned) and worker.rules.over_long is OverLong.RETIRE_AFTER_FORWARD:
         return _retired(worker, state, state.admitted.refusal)
     full = pages_floor(state.tokens, worker.capacity.page_size)
     worker = remember_prefix(worker, ask.prefix_keys[:full], state.pages[:full], ask.tenant)
