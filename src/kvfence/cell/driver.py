@@ -32,12 +32,16 @@ from kvfence.core.actions import (
 from kvfence.core.handoff import Worker, new_worker, rooms_needing
 from kvfence.core.ids import Role, RoomId
 from kvfence.core.invariants import Violation
+from kvfence.core.leasing import clear_ahead
 from kvfence.core.wire import WireError
 
 Step = Callable[[Worker, on.Event], tuple[Worker, tuple[Action, ...]]]
 
 REPORT_EVERY_S = 0.25
 """How often figures go to the router while there is work; an idle worker reports once more and then is silent."""
+
+PAGES_CLEARED_AT_ONCE = 256
+"""Pages that an idle worker clears before it looks at its mailbox again: about 1 ms of work."""
 
 _LOST = {Control.PREFILL_LOST: Role.PREFILL, Control.DECODE_LOST: Role.DECODE, Control.ROUTER_LOST: Role.ROUTER}
 
@@ -74,6 +78,7 @@ class Driver(ABC):
         self._log: list[str] = []
         self._reported_at = float("-inf")
         self._dirty = True
+        self._cleared_pool: object = None
 
     # --- the loop ---
 
@@ -91,6 +96,7 @@ class Driver(ABC):
         busy = self._fire_timers() or busy
         busy = self._look_at_wire() or busy
         busy = self.work() or busy
+        busy = busy or self._clear_ahead()
         self._report(idle=not busy)
         if not busy and wait_s:
             busy = self._take_parcels(wait_s=min(wait_s, self._until_next_timer()))
@@ -221,6 +227,16 @@ class Driver(ABC):
         for room, epochs in pulled:
             self.happen(on.PagesPulled(room=room, epochs_after=epochs))
         return bool(landed or pulled)
+
+    def _clear_ahead(self) -> bool:
+        if self.worker.pool is self._cleared_pool:
+            return False
+        self.worker, actions = clear_ahead(self.worker, PAGES_CLEARED_AT_ONCE)
+        if not actions:
+            self._cleared_pool = self.worker.pool
+        for action in actions:
+            self._perform(action)
+        return bool(actions)
 
     def _report(self, *, idle: bool) -> None:
         now = self._clock()

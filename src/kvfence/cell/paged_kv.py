@@ -18,6 +18,7 @@ from kvfence.cell.store import PageStore
 from kvfence.cell.taint import NO_TAINT, Oracle, Taint, TaintShadow
 from kvfence.core.ids import Digest, Role
 
+PageIds = Sequence[int] | NDArray[np.int64]
 _PAGES_A_CHUNK = 64
 """Pages whose rows are computed in one go: small enough to stay in a core's cache on their way into the pool."""
 
@@ -54,7 +55,7 @@ class PagedKV:
         """The name of the shared segment."""
         return self._store.segment_name
 
-    def encode(self, tokens: NDArray[np.uint8], start: int, stop: int, page_table: Sequence[int], tenant: str) -> None:
+    def encode(self, tokens: NDArray[np.uint8], start: int, stop: int, page_table: PageIds, tenant: str) -> None:
         """Compute slots [start, stop) of a request into its pages. `start` is the first slot of a page."""
         first_page = start // self._page_size
         table = page_table[first_page : -(-stop // self._page_size)]
@@ -66,12 +67,12 @@ class PagedKV:
                 induction.encode_rows(tokens, low, high, rows[: high - low])
         self._taint.wrote(page_table, start, stop, tenant)
 
-    def next_token(self, page_table: Sequence[int], length: int, tail: bytes, tenant: str) -> int:
+    def next_token(self, page_table: PageIds, length: int, tail: bytes, tenant: str) -> int:
         """Attend over slots [0, length); what is read is what lies in those pages, whoever wrote it."""
         self._taint.read(page_table, length, tenant)
         return induction.attend(self._store.pages, page_table, length, induction.query(tail)).token
 
-    def append(self, page_table: Sequence[int], slot: int, tail: bytes, token: int, tenant: str) -> None:
+    def append(self, page_table: PageIds, slot: int, tail: bytes, token: int, tenant: str) -> None:
         """Write the slot of a generated token that came after `tail`."""
         page, within = page_table[slot // self._page_size], slot % self._page_size
         tokens = np.frombuffer(tail + bytes((token,)), dtype=np.uint8)

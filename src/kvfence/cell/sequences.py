@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from kvfence.cell.frames import Work
 from kvfence.cell.paged_kv import PagedKV
 from kvfence.core.actions import StartDecoding
@@ -16,7 +18,7 @@ class Sequence:
     """Grows by one token for each `advance`. Holds back what may turn out to be the start of a stop text."""
 
     def __init__(self, start: StartDecoding, work: Work, tenant: str) -> None:
-        self._pages = start.table.pages
+        self._pages = np.asarray(start.table.pages, dtype=np.int64)
         self._length = start.table.readable_tokens
         self._max_new_tokens = start.max_new_tokens
         self._tenant = tenant

@@ -52,11 +52,11 @@ class TaintError(AssertionError):
 class Taint(Protocol):
     """What `PagedKV` tells the oracle."""
 
-    def wrote(self, page_table: Sequence[int], start: int, stop: int, tenant: str) -> None:
+    def wrote(self, page_table: Sequence[int] | NDArray[np.int64], start: int, stop: int, tenant: str) -> None:
         """Slots [start, stop) of this page table now hold `tenant`'s."""
         ...
 
-    def read(self, page_table: Sequence[int], length: int, tenant: str) -> None:
+    def read(self, page_table: Sequence[int] | NDArray[np.int64], length: int, tenant: str) -> None:
         """Slots [0, length) are about to be read for `tenant`. Raises `TaintError`."""
         ...
 
@@ -84,10 +84,10 @@ class Taint(Protocol):
 class NoTaint:
     """The oracle is off: nothing is known and nothing costs."""
 
-    def wrote(self, page_table: Sequence[int], start: int, stop: int, tenant: str) -> None:
+    def wrote(self, page_table: Sequence[int] | NDArray[np.int64], start: int, stop: int, tenant: str) -> None:
         """Off."""
 
-    def read(self, page_table: Sequence[int], length: int, tenant: str) -> None:
+    def read(self, page_table: Sequence[int] | NDArray[np.int64], length: int, tenant: str) -> None:
         """Off."""
 
     def copied(self, source: Taint, source_ids: Sequence[int], own_ids: Sequence[int]) -> None:
@@ -127,14 +127,14 @@ class TaintShadow:
         """A shadow of a pool in this process."""
         return cls(np.zeros((pages, page_size), dtype=np.int32), oracle)
 
-    def wrote(self, page_table: Sequence[int], start: int, stop: int, tenant: str) -> None:
+    def wrote(self, page_table: Sequence[int] | NDArray[np.int64], start: int, stop: int, tenant: str) -> None:
         """Slots [start, stop) of this page table now hold `tenant`'s."""
         number = _TENANTS.of(tenant)
         for at in range(start // self._page_size, -(-stop // self._page_size)):
             low, high = max(start - at * self._page_size, 0), min(stop - at * self._page_size, self._page_size)
             self.slots[page_table[at], low:high] = number
 
-    def read(self, page_table: Sequence[int], length: int, tenant: str) -> None:
+    def read(self, page_table: Sequence[int] | NDArray[np.int64], length: int, tenant: str) -> None:
         """Raise `TaintError` if one of slots [0, length) holds another tenant's bytes."""
         number = _TENANTS.of(tenant)
         pages = np.asarray(page_table[: -(-length // self._page_size)], dtype=np.int64)

@@ -21,7 +21,7 @@ from enum import Enum, auto
 
 from kvfence.core.ids import Epoch, PageId, RoomId, TenantId
 from kvfence.core.invariants import Check, Violation
-from kvfence.core.tenant import may_share
+from kvfence.core.tenant import SEVERAL, may_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +149,11 @@ _NEW_STATE: dict[Move, Callable[[Leases, Check | None], PageState]] = {
     Move.LEASE: lambda by, _: Leased(by.tenant, by.room),
     Move.FILL: lambda by, _: Filling(by.tenant, by.room),
     Move.SEAL: lambda by, _: Sealed(by.tenant),
-    Move.RELEASE: lambda by, _: Free(by.tenant),
+    Move.RELEASE: lambda _by, _: Free(SEVERAL),  # never sealed, so perhaps never overwritten
     Move.DRAIN: lambda by, _: Draining(by.tenant, by.room),
-    Move.QUIET: lambda by, _: Free(by.tenant),
+    Move.QUIET: lambda _by, _: Free(SEVERAL),
     Move.QUARANTINE: lambda by, check: Quarantined(by.tenant, check or Check.CONSERVATION),
-    Move.CLEAR: lambda by, _: Free(by.tenant),
+    Move.CLEAR: lambda _by, _: Free(SEVERAL),
 }
 
 

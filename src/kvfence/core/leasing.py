@@ -15,7 +15,7 @@ from kvfence.core.admission import Admitted
 from kvfence.core.handoff import Worker
 from kvfence.core.ids import PageId, PrefixKey, RoomId, TenantId
 from kvfence.core.lease import Leases, Move, Sealed
-from kvfence.core.pool import Pool, lease, move, tenants_left
+from kvfence.core.pool import Pool, forget_tenants, lease, move, tenants_left
 from kvfence.core.rules import Layer
 
 _INDEX = RoomId(-1)
@@ -23,15 +23,31 @@ _INDEX = RoomId(-1)
 
 
 def lease_clean(
-    worker: Worker, admitted: Admitted, room: RoomId, tenant: TenantId, pages: int
+    worker: Worker, admitted: Admitted, room: RoomId, tenant: TenantId, pages: int, *, overwritten: int = 0
 ) -> tuple[Worker, Leases, tuple[Action, ...]]:
-    """Lease `pages` pages; the first actions make that seen, and clear those that change tenant (I5)."""
+    """Lease `pages` pages; the first actions make that seen, and clear those that change tenant (I5).
+
+    The first `overwritten` pages are left as they are: this worker itself writes each of their slots before it lets
+    anybody read or copy them, so nothing of the last tenant is left by then. Pages that a peer fills are never among
+    them.
+    """
     before = worker.pool
     pool, leases = lease(before, admitted, room, tenant, pages)
     actions: tuple[Action, ...] = (PublishEpochs(leases=leases),)
-    if worker.rules.has(Layer.CLEAN_PAGES) and (foreign := tenants_left(before, leases.pages, tenant)):
+    if worker.rules.has(Layer.CLEAN_PAGES) and (foreign := tenants_left(before, leases.pages[overwritten:], tenant)):
         actions = (*actions, ScrubPages(pages=foreign))
     return replace(worker, pool=pool), leases, actions
+
+
+def clear_ahead(worker: Worker, pages_max: int) -> tuple[Worker, tuple[Action, ...]]:
+    """Clear some free pages while there is nothing else to do, so that the next tenant need not wait for it (I5)."""
+    if not worker.rules.has(Layer.CLEAN_PAGES):
+        return worker, ()
+    used = (page for page in reversed(worker.pool.free_order) if worker.pool.last_tenant(page) is not None)
+    dirty = tuple(islice(used, pages_max))
+    if not dirty:
+        return worker, ()
+    return replace(worker, pool=forget_tenants(worker.pool, dirty)), (ScrubPages(pages=tuple(sorted(dirty))),)
 
 
 def available_pages(worker: Worker) -> int:

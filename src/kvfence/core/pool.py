@@ -127,6 +127,16 @@ def _moved_states(
     return tuple(after)
 
 
+def forget_tenants(pool: Pool, pages: Iterable[PageId]) -> Pool:
+    """Note that these free pages have been cleared: nothing of anybody lies in them."""
+    states = list(pool.states)
+    for page in pages:
+        if not isinstance(states[page], Free):
+            raise Violation(Check.ILLEGAL_PAGE_MOVE, f"clearing of a page that is {type(states[page]).__name__}")
+        states[page] = Free()
+    return replace(pool, states=tuple(states))
+
+
 def tenants_left(pool: Pool, pages: Iterable[PageId], newcomer: TenantId) -> tuple[PageId, ...]:
     """The free pages among `pages` in which another tenant's text may lie. Reads only."""
     return tuple(page for page in pages if pool.last_tenant(page) not in (None, newcomer))

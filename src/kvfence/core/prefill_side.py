@@ -163,7 +163,8 @@ def _compute(
 ) -> Outcome:
     ask, own_pages = ready.ask, plan.pages - len(shared)
     worker = evict(worker, own_pages)
-    worker, own, actions = lease_clean(worker, plan, ask.room, ask.tenant, own_pages)
+    full = pages_floor(plan.tokens, worker.capacity.page_size) - len(shared)
+    worker, own, actions = lease_clean(worker, plan, ask.room, ask.tenant, own_pages, overwritten=full)
     worker = replace(worker, pool=move(worker.pool, own, Move.FILL))
     computing = Computing(ready, decision, shared + own.pages, len(shared))
     first_slot = len(shared) * worker.capacity.page_size

@@ -8,6 +8,10 @@ PUBLIC = TenantId("")
 """The owner of pages that an operator declared public; no client can have this name, for it is empty."""
 
 
+SEVERAL = TenantId("\0several")
+"""Whose text may lie in a page that was given back before it was sealed: its holder's, or an earlier one's still."""
+
+
 def may_share(*, owner: TenantId, reader: TenantId) -> bool:
     """Whether a page that `owner` filled may stand in a page table of `reader`."""
     return owner in (reader, PUBLIC)

@@ -79,7 +79,7 @@ def query(tail: bytes) -> Rows:
     return words.reshape(KEY_FLOATS)
 
 
-def attend(pages: Rows, page_table: Sequence[int], length: int, q: Rows) -> AttentionRead:
+def attend(pages: Rows, page_table: Sequence[int] | NDArray[np.int64], length: int, q: Rows) -> AttentionRead:
     """Read slots [0, length) through the page table; `pages` is (pages, page_size, ROW_FLOATS)."""
     page_size = pages.shape[1]
     best, token, page, slot = -np.inf, NOTHING, -1, -1
