@@ -10,6 +10,7 @@ import typer
 
 import kvfence
 from kvfence.cli.exits import ExitCode
+from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
 from kvfence.errors import KvfenceError
 
@@ -38,6 +39,7 @@ def options(
     _print_version(wanted=version)
 
 
+app.command()(probe)
 app.command()(serve)
 
 

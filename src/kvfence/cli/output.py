@@ -1,0 +1,44 @@
+"""Where a report goes: a table for people always, and a machine format to a file or to standard output."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+from rich.console import Console
+
+from kvfence.cli.exits import ExitCode
+from kvfence.errors import TargetError
+from kvfence.findings.verdict import Verdict
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+_EXITS = {Verdict.CLEAN: ExitCode.CLEAN, Verdict.FOUND: ExitCode.FOUND, Verdict.UNKNOWN: ExitCode.INCONCLUSIVE}
+
+
+def exit_code(verdict: Verdict, *, exit_zero: bool = False) -> ExitCode:
+    """The exit code of a verdict; `--exit-zero` is for pipelines that read the report instead."""
+    return ExitCode.CLEAN if exit_zero else _EXITS[verdict]
+
+
+def people_console(*, machine_on_stdout: bool) -> Console:
+    """Where the table goes: standard error when standard output belongs to a machine format."""
+    return Console(stderr=machine_on_stdout, soft_wrap=False, highlight=False)
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """Write a report to a file, or to standard output."""
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TargetError(f"cannot write {output}: {error.strerror}. Choose another file with -o") from error

@@ -1,0 +1,99 @@
+"""`kvfence probe`: options in, one plan down, a report out."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from kvfence.cli.output import Format, exit_code, people_console, write_text
+from kvfence.errors import UsageError
+from kvfence.findings.recall import ProbeResult
+from kvfence.probe import Bounds, Options, Target, Tenant, run
+from kvfence.probe.record import Step
+from kvfence.probe.target import parse_url
+from kvfence.report.json_v1 import probe_document, rendered
+from kvfence.report.terminal import show_probe
+
+
+def probe(
+    url: Annotated[str, typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.")],
+    *,
+    model: Annotated[str | None, typer.Option(help="Model to probe; default: the first one listed.")] = None,
+    context: Annotated[int | None, typer.Option(help="Declared context in tokens, if not listed.", min=1)] = None,
+    limit: Annotated[
+        list[int] | None, typer.Option(help="A length where something may change, such as a pool's size; repeatable.")
+    ] = None,
+    lengths: Annotated[list[int] | None, typer.Option(help="Ask only these prompt lengths; repeatable.")] = None,
+    api_key_env: Annotated[
+        list[str] | None,
+        typer.Option(help="Variable with an API key; give it twice for two tenants (seeding, then harvesting)."),
+    ] = None,
+    completions: Annotated[bool, typer.Option("--completions", help="Use /completions, not chat.")] = False,
+    max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1)] = 600.0,
+    seed: Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")] = None,
+    output_format: Annotated[Format, typer.Option("--format", help="terminal or json.")] = Format.TERMINAL,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")] = None,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")] = False,
+) -> None:
+    """Does this endpoint answer with my text, and only mine, at every length that it claims?
+
+    Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
+    """
+    keys = _keys(api_key_env or [])
+    chosen_seed = secrets.randbits(48) if seed is None else seed
+    options = Options(
+        target=Target(
+            base_url=parse_url(url),
+            model=model,
+            declared_context=context,
+            completions=completions,
+            timeout_s=timeout,
+        ),
+        seeder=Tenant(name="tenant-a", api_key=keys[0], salt=f"kvfence-a-{chosen_seed:x}"),
+        harvester=Tenant(name="tenant-b", api_key=keys[1], salt=f"kvfence-b-{chosen_seed:x}"),
+        bounds=Bounds(limits=tuple(limit or ()), lengths=tuple(lengths or ()), requests_max=max_requests),
+        seed=chosen_seed,
+        key=f"kvfence campaign {chosen_seed}".encode(),
+    )
+    result = _with_progress(options)
+    machine = output_format is Format.JSON
+    show_probe(result, people_console(machine_on_stdout=machine and output is None))
+    if machine:
+        write_text(rendered(probe_document(result)), output)
+    raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
+
+
+def _with_progress(options: Options) -> ProbeResult:
+    console = people_console(machine_on_stdout=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("asking the endpoint", total=None)
+
+        def watch(step: Step, made: int) -> None:
+            progress.update(task, description=f"request {made + 1}: {step.part} of {step.tokens:,} tokens ({step.why})")
+
+        return run(options, watch)
+
+
+def _keys(names: list[str]) -> tuple[str | None, str | None]:
+    keys: list[str] = []
+    for name in names:
+        value = os.environ.get(name)
+        if not value:
+            raise UsageError(f"--api-key-env {name}: that variable is not set or empty")
+        keys.append(value)
+    match keys:
+        case []:
+            return None, None
+        case [one]:
+            return one, one
+        case [first, second]:
+            return first, second
+        case _:
+            raise UsageError("--api-key-env can be given once or twice: there are two tenants")

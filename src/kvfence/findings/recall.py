@@ -1,0 +1,92 @@
+"""What a probe found out about an endpoint, length by length. No format lives here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kvfence.findings.verdict import Verdict
+
+
+class LengthVerdict(StrEnum):
+    """What happened to one request."""
+
+    CLEAN = "clean"
+    """Every marker came back, in order, and nobody else's."""
+    LEAK = "leak"
+    """A marker came back that another tenant had planted."""
+    BROKEN = "broken"
+    """Status 200, and not what was asked for."""
+    REFUSED = "refused"
+    """A clean 4xx."""
+    ERROR = "error"
+    """A 5xx, or the connection failed: nothing is known."""
+
+
+class ProbeVerdict(StrEnum):
+    """What the probe says of the endpoint. The worst that is known wins."""
+
+    CLEAN = "clean"
+    LEAK = "leak"
+    BROKEN = "broken"
+    LIMIT_OVERSTATED = "limit-overstated"
+    """No foreign text, but a length that the endpoint declares is refused: its advertised limit is not its real one."""
+    INCONCLUSIVE = "inconclusive"
+    """The control failed, or nothing long could be asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignMarker:
+    """A marker of somebody else in an answer: who planted it, and a masked sight of it."""
+
+    planted_by: str
+    planted_at_tokens: int
+    depth: int
+    shown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthResult:
+    """One harvesting request, judged."""
+
+    tokens: int
+    """Of the prompt, as the endpoint counts them where it says so."""
+    why: str
+    """Why this length was asked for."""
+    status: int | None
+    """HTTP status; None when there was no answer."""
+    verdict: LengthVerdict
+    recalled: int
+    planted: int
+    foreign: int
+    evidence: tuple[ForeignMarker, ...] = ()
+    detail: str = ""
+    """One sentence: what the endpoint said, or how the answer differed. No text of anybody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """The whole probe."""
+
+    url: str
+    model: str
+    declared_context: int | None
+    token_count_by: str
+    """How lengths were made exact, and how exact they are."""
+    lengths: tuple[LengthResult, ...]
+    verdict: ProbeVerdict
+    reason: str
+    """One sentence: why this verdict."""
+    requests: int
+    seed: int
+
+    @property
+    def outcome(self) -> Verdict:
+        """As every command's exit code has it."""
+        match self.verdict:
+            case ProbeVerdict.CLEAN:
+                return Verdict.CLEAN
+            case ProbeVerdict.INCONCLUSIVE:
+                return Verdict.UNKNOWN
+            case _:
+                return Verdict.FOUND

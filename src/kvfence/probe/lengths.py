@@ -1,0 +1,80 @@
+"""Which exact lengths matter, and why. Pure: the next step follows from what has been seen.
+
+In rising order: a short control (can this model copy at all?), half the declared context, both sides of every limit
+that is known, just under what is declared, and just past it. Before each length but the control the other tenant
+plants its markers, in prompts as long as the longest that was answered rightly so far: what it leaves in the pool is
+what a stale page would show. Last, bisection between the longest clean length and the shortest that was not.
+"""
+
+from __future__ import annotations
+
+from kvfence.findings.recall import LengthResult, LengthVerdict
+from kvfence.probe.record import Campaign, History, Step
+from kvfence.probe.target import Bounds
+from kvfence.probe.verdict import control_failed, judge_history, longest_clean
+
+CONTROL_TOKENS = 768
+PAST_DECLARED_TOKENS = 64
+NEAR_LIMIT_TOKENS = 32
+
+
+def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
+    """Lengths and reasons, rising; the control first."""
+    longest = campaign.declared_context - campaign.answer_tokens
+    control = (min(CONTROL_TOKENS, longest), "control: can this model copy markers at all")
+    if bounds.lengths:
+        return (control, *((tokens, "asked for") for tokens in sorted(set(bounds.lengths))))
+    wanted = {
+        campaign.declared_context // 2: "half of the declared context",
+        longest: "just under the declared context",
+    }
+    for limit in bounds.limits:
+        wanted.setdefault(limit - campaign.answer_tokens - NEAR_LIMIT_TOKENS, f"just under the limit {limit:,}")
+        wanted.setdefault(limit + NEAR_LIMIT_TOKENS, f"just over the limit {limit:,}")
+    rising = sorted((tokens, why) for tokens, why in wanted.items() if control[0] < tokens <= longest)
+    past = (campaign.declared_context + PAST_DECLARED_TOKENS, "past what is declared")
+    return (control, *rising, past)
+
+
+def next_step(campaign: Campaign, bounds: Bounds, history: History) -> Step | None:
+    """What to ask next, or None when the campaign is over."""
+    if len(history) >= bounds.requests_max:
+        return None
+    results = judge_history(history, campaign)
+    plan = planned(campaign, bounds)
+    if control_failed(results):
+        return None  # the control failed: nothing longer would prove anything
+    tokens_and_why = (
+        plan[len(results)] if len(results) < len(plan) else _bisection(results, len(plan), bounds, campaign)
+    )
+    if tokens_and_why is None:
+        return None
+    tokens, why = tokens_and_why
+    seeds = _seeds_since_harvest(history)
+    if results and seeds < bounds.seeds_each:
+        return Step(part="seed", tokens=longest_clean(results), why="plants the other tenant's markers")
+    return Step(part="harvest", tokens=tokens, why=why)
+
+
+def _bisection(
+    results: tuple[LengthResult, ...], planned_count: int, bounds: Bounds, campaign: Campaign
+) -> tuple[int, str] | None:
+    """Halfway between the longest clean length and the shortest within the declared one that was not."""
+    if bounds.lengths or len(results) - planned_count >= bounds.bisections:
+        return None
+    clean = longest_clean(results)
+    longest = campaign.declared_context - campaign.answer_tokens
+    failed = (result.tokens for result in results if result.verdict is not LengthVerdict.CLEAN)
+    others = [tokens for tokens in failed if clean < tokens <= longest]
+    if not others or min(others) - clean <= NEAR_LIMIT_TOKENS:
+        return None
+    return (clean + min(others)) // 2, "bisection: where does it turn"
+
+
+def _seeds_since_harvest(history: History) -> int:
+    seeds = 0
+    for exchange in reversed(history):
+        if exchange.step.part == "harvest":
+            break
+        seeds += 1
+    return seeds

@@ -1,0 +1,66 @@
+"""What is probed and within which bounds: values only, parsed once from what the user gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from kvfence.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """One of the two parties; whatever the endpoint tells tenants apart by, they differ in it."""
+
+    name: str
+    api_key: str | None = field(default=None, repr=False)
+    salt: str
+    """Sent as `user` and as `cache_salt`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """An OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1."""
+
+    base_url: str
+    model: str | None = None
+    declared_context: int | None = None
+    """Given by the user where the endpoint does not say it."""
+    completions: bool = False
+    """Ask `/completions` instead of `/chat/completions`."""
+    timeout_s: float = 600.0
+
+    def url(self, path: str) -> str:
+        """A path below the base."""
+        return f"{self.base_url}/{path}"
+
+    @property
+    def root(self) -> str:
+        """The server without `/v1`, where vLLM and SGLang have `/tokenize`."""
+        return self.base_url.removesuffix("/v1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Limits of a campaign."""
+
+    limits: tuple[int, ...] = ()
+    """Lengths at which something is known or thought to change, such as a pool's size."""
+    lengths: tuple[int, ...] = ()
+    """Only these lengths, besides the control; empty for the usual plan."""
+    seeds_each: int = 2
+    """How many prompts the seeding tenant sends before each harvest."""
+    bisections: int = 4
+    requests_max: int = 64
+
+
+def parse_url(text: str) -> str:
+    """A base URL without a trailing slash. Raises `UsageError`."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"'{text}' is not a URL; give the endpoint's base, such as http://127.0.0.1:8000/v1")
+    try:
+        _ = parts.port
+    except ValueError:
+        raise UsageError(f"'{text}' has no usable port; it must be a number from 1 to 65535") from None
+    return text.rstrip("/")
