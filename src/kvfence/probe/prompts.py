@@ -12,8 +12,8 @@
 The shape suits a chat model, which is asked in words, and an induction model, which goes on where the last 8 bytes
 stood before: each marker is followed by the next label, and that label last stood before the next marker. A label
 is told from the others at both of its ends, so that it is chosen rightly after a marker and continued rightly after
-itself. The ask has no label but at its end. Labels are the same for every tenant on purpose: stale pages then answer with the
-marker of whoever filled them.
+itself. The ask has no label but at its end. Labels are the same for every tenant on purpose: stale pages then answer
+with the marker of whoever filled them.
 """
 
 from __future__ import annotations
