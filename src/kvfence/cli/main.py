@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import kvfence
+from kvfence.cli.audit import audit
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
@@ -40,6 +41,7 @@ def options(
 
 
 app.command()(probe)
+app.command()(audit)
 app.command()(serve)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kvfence.findings.finding import Finding
+from kvfence.findings.finding import Evidence, Finding
 from kvfence.findings.verdict import Verdict
 
 FactValue = str | int | bool | None
@@ -14,10 +14,13 @@ FactValue = str | int | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One server or worker, by the name that its log gives it."""
+    """One start of one server or worker, by the name that its log gives it."""
 
     name: str
     facts: Mapping[str, FactValue]
+    """Every name of `FACT_NAMES`, known or not."""
+    sources: Mapping[str, Evidence] = field(default_factory=dict)
+    """For each fact that is known, where it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class NotChecked:
 
     what: str
     why: str
+    decisive: bool = True
+    """Whether the answer could have been a finding; if so, the verdict cannot be clean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,9 @@ class AuditResult:
 
     @property
     def verdict(self) -> Verdict:
-        """Clean only when there was something to look at, and all of it could be."""
+        """Clean only when there was something to look at, and all that decides could be."""
         if self.findings:
             return Verdict.FOUND
-        return Verdict.CLEAN if self.nodes and not self.not_checked else Verdict.UNKNOWN
+        if not self.nodes or any(gap.decisive for gap in self.not_checked):
+            return Verdict.UNKNOWN
+        return Verdict.CLEAN

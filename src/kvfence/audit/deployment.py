@@ -1,0 +1,99 @@
+"""The nodes of one audit, seen as a deployment: which limits they have, and which prefill feeds which decode.
+
+Lengths are in tokens of a prompt. What a rule says about them is the rule's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from kvfence.facts.fact import Engine, NodeFacts, Role
+
+LIMIT_FACTS = ("max_req_input_len", "usable_length", "pool_tokens", "context_length")
+_SGLANG_LIMIT_BELOW = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """All nodes that were read, in the order in which they were named."""
+
+    nodes: Sequence[NodeFacts]
+
+    def of(self, role: Role) -> tuple[NodeFacts, ...]:
+        """The nodes of one role that no later start in the same log replaces."""
+        return tuple(node for node in self.nodes if role_of(node) is role and not node.superseded)
+
+    def pairs(self) -> tuple[tuple[NodeFacts, NodeFacts], ...]:
+        """Each prefill with each decode that may serve the same requests: the same engine, and no other model."""
+        return tuple(
+            (prefill, decode)
+            for prefill, decode in product(self.of(Role.PREFILL), self.of(Role.DECODE))
+            if engine_of(prefill) is engine_of(decode) and _may_share_model(prefill, decode)
+        )
+
+
+def engine_of(node: NodeFacts) -> Engine | None:
+    """Whose log the node stands in."""
+    name = node.text("engine")
+    return Engine(name) if name else None
+
+
+def role_of(node: NodeFacts) -> Role | None:
+    """Its role, where the log shows it."""
+    name = node.text("role")
+    return Role(name) if name in set(Role) else None
+
+
+def is_disaggregated(node: NodeFacts) -> bool:
+    """Whether it is known to be half of a pair."""
+    return role_of(node) in {Role.PREFILL, Role.DECODE}
+
+
+def holds_tokens(node: NodeFacts) -> int | None:
+    """What its pool holds; where the pool was not read, what a limit that it enforces implies."""
+    pool, limit = node.number("pool_tokens"), node.number("max_req_input_len")
+    if pool is not None or limit is None:
+        return pool
+    return limit + _SGLANG_LIMIT_BELOW
+
+
+def first_refused(node: NodeFacts) -> int | None:
+    """The shortest prompt that it does not take whole."""
+    usable = node.number("usable_length")
+    if usable is not None:
+        return usable + 1
+    pool, context = node.number("pool_tokens"), node.number("context_length")
+    return None if pool is None or context is None else min(pool, context) + 1
+
+
+def version_below(node: NodeFacts, version: str) -> bool | None:
+    """Whether the engine is older than `version`; None if the log does not decide it."""
+    exact = node.text("engine_version")
+    lowest, highest = exact or node.text("engine_version_min"), exact or node.text("engine_version_max")
+    if highest and _ordered(highest) < _ordered(version):
+        return True
+    if lowest and _ordered(lowest) >= _ordered(version):
+        return False
+    return None
+
+
+def grouped(tokens: int) -> str:
+    """`681280` as `681,280`."""
+    return f"{tokens:,}"
+
+
+def _ordered(version: str) -> tuple[int, ...]:
+    parts = []
+    for part in version.removeprefix("v").split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        parts.append(int(digits))
+    return tuple(parts)
+
+
+def _may_share_model(one: NodeFacts, other: NodeFacts) -> bool:
+    models = {one.text("model"), other.text("model")} - {None}
+    return len(models) < 2  # noqa: PLR2004 — two names are two models

@@ -1,0 +1,71 @@
+"""What an audit could not look at, and whether that decides. No rule and no finding lives here.
+
+A gap is decisive where what is missing could have been a finding: a node's pool or context, the other half of a pair,
+the checks of a worker that is known to be half of one. A role that the log does not show is told and does not decide:
+a node whose pool holds its context never comes to the refusal, whatever its role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kvfence.audit.deployment import Deployment, engine_of, holds_tokens, is_disaggregated, role_of
+from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.findings.deployment import NotChecked
+
+
+def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
+    """Everything about these nodes that was not seen."""
+    for node in deployment.nodes:
+        if not _is_router(node):
+            yield from _node_gaps(node)
+    yield from _pair_gaps(deployment)
+
+
+def _is_router(node: NodeFacts) -> bool:
+    """The cell's router prints its refusals and has no pool."""
+    return engine_of(node) is Engine.CELL and role_of(node) is None and node.fact("pool_tokens") is None
+
+
+def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
+    missing = [
+        word
+        for word, known in (
+            ("pool size", holds_tokens(node)),
+            ("context length", node.number("context_length")),
+        )
+        if known is None
+    ]
+    if missing:
+        what = " and ".join(missing)
+        yield NotChecked(node.name, f"its {what} {'is' if len(missing) == 1 else 'are'} not in the log; {_where(node)}")
+    if role_of(node) is None:
+        yield NotChecked(
+            node.name, "its role is not in the log, so it was not compared with other nodes", decisive=False
+        )
+    if not is_disaggregated(node):
+        return
+    if engine_of(node) is Engine.VLLM:
+        yield NotChecked(node.name, "vLLM has no check of transferred KV whose setting could be read", decisive=False)
+    elif node.fact("checks") is None:
+        yield NotChecked(node.name, "whether its content checks are on is not in the log; its settings line says it")
+
+
+def _where(node: NodeFacts) -> str:
+    match engine_of(node):
+        case Engine.SGLANG:
+            return "give the log from its start on: the line with max_total_num_tokens= and context_len= holds both"
+        case Engine.VLLM:
+            return "give the log from its start on: the lines on KV cache size and maximum concurrency hold both"
+        case _:
+            return "give the log from its start on"
+
+
+def _pair_gaps(deployment: Deployment) -> Iterator[NotChecked]:
+    prefill, decode = deployment.of(Role.PREFILL), deployment.of(Role.DECODE)
+    if decode and not prefill:
+        names = ", ".join(node.name for node in decode)
+        yield NotChecked(names, "no prefill worker's log was given: its pool decides whether decode reads stale pages")
+    if prefill and not decode:
+        names = ", ".join(node.name for node in prefill)
+        yield NotChecked(names, "no decode worker's log was given, so the limits were not compared", decisive=False)

@@ -1,0 +1,89 @@
+"""From what the user named to findings: read every target, ask every rule, say what could not be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+
+from kvfence.audit.deployment import Deployment
+from kvfence.audit.gaps import gaps_of
+from kvfence.audit.registry import RULES
+from kvfence.audit.rule import Rule
+from kvfence.errors import UsageError
+from kvfence.facts.fact import FACT_NAMES, NodeFacts
+from kvfence.facts.read_log import LogReading, numbered
+from kvfence.facts.target import STDIN, node_name, read_target
+from kvfence.findings.deployment import AuditResult, Node, NotChecked
+from kvfence.findings.finding import Finding, Severity
+
+_WORST_FIRST = tuple(Severity)
+
+
+def inspect(targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = RULES) -> AuditResult:
+    """Audit log files (`-` is standard input) as one deployment.
+
+    Raises:
+        TargetError: one of them cannot be read as a log.
+        UsageError: none was named, or standard input twice.
+    """
+    names = [fspath(target) for target in targets]
+    if not names:
+        raise UsageError("nothing to audit; name a log file, or - for standard input")
+    if names.count(STDIN) > 1:
+        raise UsageError("standard input was named twice and can be read once; name - once")
+    readings = [(name, read_target(name)) for name in dict.fromkeys(names)]
+    return judged(_told_apart(readings), [*_unread(readings)], rules)
+
+
+def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequence[Rule] = RULES) -> AuditResult:
+    """What the rules say of these nodes. A rule that fails is a gap, never a pass."""
+    deployment = Deployment(nodes)
+    findings: list[Finding] = []
+    failed: list[NotChecked] = []
+    for rule in rules:
+        try:
+            findings.extend(rule.check(deployment))
+        except Exception as error:  # noqa: BLE001 — whatever went wrong in it, the rule has said nothing
+            failed.append(NotChecked(f"rule {rule.id}", f"it failed with {type(error).__name__}: {error}; report it"))
+    findings.sort(key=lambda finding: _WORST_FIRST.index(finding.severity))
+    return AuditResult(
+        nodes=tuple(_reported(node) for node in nodes),
+        findings=tuple(findings),
+        not_checked=(*unread, *gaps_of(deployment), *failed),
+    )
+
+
+def _told_apart(readings: Sequence[tuple[str, LogReading]]) -> list[NodeFacts]:
+    """All nodes under different names: those that two files share get their file's name behind them."""
+    nodes = [(target, node) for target, reading in readings for node in reading.nodes]
+    targets_by_name: dict[str, set[str]] = {}
+    for target, node in nodes:
+        targets_by_name.setdefault(node.name, set()).add(target)
+    names = [
+        node.name
+        if len(targets_by_name[node.name]) == 1 or node.name == node_name(target)
+        else f"{node.name} ({target})"
+        for target, node in nodes
+    ]
+    names = [
+        target if len(targets_by_name[node.name]) > 1 and node.name == node_name(target) else name
+        for name, (target, node) in zip(names, nodes, strict=True)
+    ]
+    return [replace(node, name=name) for name, (_target, node) in zip(numbered(names), nodes, strict=True)]
+
+
+def _unread(readings: Sequence[tuple[str, LogReading]]) -> Iterator[NotChecked]:
+    for target, reading in readings:
+        if not reading.nodes:
+            yield NotChecked(target, "no line of SGLang, vLLM or kvfence's cell was recognised in it")
+        for gap in reading.gaps:
+            yield NotChecked(target, gap)
+
+
+def _reported(node: NodeFacts) -> Node:
+    return Node(
+        name=node.name,
+        facts={name: fact.value if (fact := node.fact(name)) else None for name in FACT_NAMES},
+        sources={name: fact.seen for name in FACT_NAMES if (fact := node.fact(name))},
+    )

@@ -1,0 +1,34 @@
+"""The page of each rule, made of its docstring: `python -m kvfence.audit.pages docs/rules` writes them all."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from kvfence.audit.registry import RULES
+from kvfence.audit.rule import Rule
+
+
+def page(rule: Rule) -> str:
+    """A rule's page, Markdown."""
+    return f"# {rule.id}\n\n{rule.page.rstrip()}\n"
+
+
+def index() -> str:
+    """The list of all rules, Markdown."""
+    lines = "".join(f"| [{rule.id}]({rule.id}.md) | {rule.title} |\n" for rule in RULES)
+    return f"# Rules of `kvfence audit`\n\n| rule | what it says |\n| --- | --- |\n{lines}"
+
+
+def write_all(folder: Path) -> None:
+    """Write every page and the index; a page of no rule is removed."""
+    wanted = {f"{rule.id}.md": page(rule) for rule in RULES} | {"README.md": index()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in {path.name for path in folder.glob("*.md")} - wanted.keys():
+        (folder / stale).unlink()
+    for name, text in wanted.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

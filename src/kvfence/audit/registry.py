@@ -1,0 +1,28 @@
+"""Every rule, listed by hand: reading this is reading the catalogue. A rule's text stands in its own file."""
+
+from __future__ import annotations
+
+from kvfence.audit.rule import Rule
+from kvfence.audit.rules import (
+    asymmetric_pools,
+    auto_truncate_on,
+    check_failed,
+    check_not_running,
+    checks_off,
+    deferred_release_timeout,
+    expired_blocks_read,
+    pool_below_context,
+    refused_prompts_seen,
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule.of(pool_below_context),
+    Rule.of(asymmetric_pools),
+    Rule.of(auto_truncate_on),
+    Rule.of(refused_prompts_seen),
+    Rule.of(checks_off),
+    Rule.of(check_not_running),
+    Rule.of(check_failed),
+    Rule.of(expired_blocks_read),
+    Rule.of(deferred_release_timeout),
+)

@@ -1,0 +1,96 @@
+"""Prefill takes shorter prompts than decode does.
+
+## What it says
+
+For a prefill and a decode worker that serve the same requests, prefill's limit is below decode's. The finding names
+the lengths in between: those that prefill refuses and for which decode reserves.
+
+## Why it matters
+
+Exactly these lengths leaked on SGLang up to 0.5.19: prefill keeps a stub of one token, decode has reserved pages for
+the whole prompt, one page arrives, and the others still hold somebody else's text. The asymmetry is natural, since the
+roles keep different reserves; equal `--context-length` does not help when a pool is smaller. Neither role learns the
+other's limit. With `--allow-auto-truncate` the same lengths leak in every version read, up to 0.5.23.
+
+## How bad
+
+Critical where the version is older than 0.5.20 or unknown, where truncation is on, and on kvfence's cell without I1;
+medium where the prefill side is known to turn the prompt away; low on kvfence's cell with I1.
+
+## What ends it
+
+The same limit on both roles: the smaller one, set as the context of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kvfence.audit.deployment import LIMIT_FACTS, Deployment, engine_of, first_refused, grouped, version_below
+from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.findings.finding import Confidence, Finding, Severity
+
+ID = "asymmetric-pools"
+_NOTHING_SENT_SINCE = "0.5.20"
+_SGLANG_LIMIT_BELOW = 6
+_CONTEXT_FLAG = {Engine.SGLANG: "--context-length", Engine.VLLM: "--max-model-len", Engine.CELL: "--context"}
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for each prefill node, with the decode node whose limit is the farthest above its own."""
+    worst: dict[str, tuple[NodeFacts, NodeFacts]] = {}
+    for prefill, decode in deployment.pairs():
+        known = worst.get(prefill.name)
+        if _gap(prefill, decode) > (_gap(*known) if known else 0):
+            worst[prefill.name] = prefill, decode
+    for prefill, decode in worst.values():
+        yield _finding(prefill, decode)
+
+
+def _gap(prefill: NodeFacts, decode: NodeFacts) -> int:
+    lower, upper = first_refused(prefill), first_refused(decode)
+    return upper - lower if lower is not None and upper is not None else 0
+
+
+def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
+    lower, upper = first_refused(prefill) or 0, first_refused(decode) or 0
+    engine = engine_of(prefill)
+    below = _SGLANG_LIMIT_BELOW if engine is Engine.SGLANG else -1
+    flag = _CONTEXT_FLAG[engine] if engine else "the context length"
+    return Finding(
+        rule=ID,
+        severity=_severity(prefill, decode),
+        confidence=Confidence.HIGH,
+        node=prefill.name,
+        message=(
+            f"Prefill refuses prompts from {grouped(lower)} tokens on, decode ({decode.name}) only from "
+            f"{grouped(upper)} on. Prompts of {grouped(lower)} to {grouped(upper - 1)} tokens are refused by one and "
+            f"reserved for by the other. {_consequence(prefill, decode)}"
+        ),
+        evidence=(*prefill.evidence(*LIMIT_FACTS), *decode.evidence(*LIMIT_FACTS)),
+        fix=f"Give both the same limit: {flag} {lower + below} on prefill and on decode; or raise prefill's pool to "
+        f"decode's {grouped(upper + below)} tokens.",
+    )
+
+
+def _truncates(*nodes: NodeFacts) -> bool:
+    return any(fact.value is True for node in nodes if (fact := node.fact("allow_auto_truncate")))
+
+
+def _severity(prefill: NodeFacts, decode: NodeFacts) -> Severity:
+    match engine_of(prefill):
+        case Engine.CELL:
+            return Severity.LOW if "I1" in (prefill.text("checks") or "").split(",") else Severity.CRITICAL
+        case Engine.VLLM:
+            return Severity.MEDIUM
+        case _:
+            turned_away = version_below(prefill, _NOTHING_SENT_SINCE) is False
+            return Severity.MEDIUM if turned_away and not _truncates(prefill, decode) else Severity.CRITICAL
+
+
+def _consequence(prefill: NodeFacts, decode: NodeFacts) -> str:
+    if _severity(prefill, decode) in {Severity.LOW, Severity.MEDIUM}:
+        return "The limit that callers are told is not the one that holds."
+    if _truncates(prefill, decode):
+        return "With --allow-auto-truncate each role cuts to its own limit: decode reads pages that nobody wrote."
+    return "These are the lengths at which decode can answer from pages that still hold other requests' text."

@@ -1,0 +1,122 @@
+"""A fact: a value and where it was read. A node: its facts, and what happened on it. No rule and no format here.
+
+A fact that was not read is absent. Nothing stands for "probably".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kvfence.findings.finding import Evidence
+
+FACT_NAMES = (
+    "engine",
+    "engine_version",
+    "engine_version_min",
+    "engine_version_max",
+    "role",
+    "pool_tokens",
+    "context_length",
+    "page_size",
+    "kv_dtype",
+    "tp_size",
+    "dp_size",
+    "pp_size",
+    "max_req_input_len",
+    "usable_length",
+    "kv_canary",
+    "kv_checksum",
+    "checks",
+    "allow_auto_truncate",
+    "pool_cap_tokens",
+    "rules",
+    "model",
+)
+"""In the order in which they are reported."""
+
+
+class Engine(StrEnum):
+    """Whose log it is."""
+
+    SGLANG = "sglang"
+    VLLM = "vllm"
+    CELL = "kvfence-cell"
+
+
+class Role(StrEnum):
+    """What a node does of a request."""
+
+    UNIFIED = "unified"
+    PREFILL = "prefill"
+    DECODE = "decode"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A value and where it was read, or what it was derived from."""
+
+    value: str | int | bool
+    seen: Evidence
+
+
+class Kind(StrEnum):
+    """What can happen on a node while it runs that an audit wants to know."""
+
+    REFUSED = "refused"
+    """A prompt was too long for this node."""
+    PLACEHOLDER = "placeholder"
+    """A batch of one token straight after a refusal: the refused request ran on."""
+    TRUNCATED = "truncated"
+    """A prompt was cut to this node's own limit and ran on."""
+    UNVERIFIED = "unverified"
+    """A check that is switched on let a request pass unchecked."""
+    CHECK_FAILED = "check-failed"
+    """A content check caught something."""
+    RELEASED_UNDRAINED = "released-undrained"
+    """Pages were handed on although a remote write into them may still have been under way."""
+    EXPIRED_READ = "expired-read"
+    """Pages were read after, or given up before, their lease was over."""
+    WILL_NOT_START = "will-not-start"
+    """The engine says that it does not start with this pool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """Something that happened, how often, and the first few places."""
+
+    kind: Kind
+    count: int
+    asked_tokens_max: int | None
+    """The longest prompt among them, where the lines say."""
+    seen: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFacts:
+    """One start of one node."""
+
+    name: str
+    facts: Mapping[str, Fact]
+    happenings: Mapping[Kind, Happening] = field(default_factory=dict)
+    superseded: bool = False
+    """A later start of the same server stands in the same log."""
+
+    def fact(self, name: str) -> Fact | None:
+        """The fact of that name, if it was read."""
+        return self.facts.get(name)
+
+    def number(self, name: str) -> int | None:
+        """Its value, where that is a whole number."""
+        fact = self.facts.get(name)
+        return fact.value if fact and isinstance(fact.value, int) and not isinstance(fact.value, bool) else None
+
+    def text(self, name: str) -> str | None:
+        """Its value, where that is text."""
+        fact = self.facts.get(name)
+        return fact.value if fact and isinstance(fact.value, str) else None
+
+    def evidence(self, *names: str) -> tuple[Evidence, ...]:
+        """Where these facts were read: each place once, in this order."""
+        return tuple(dict.fromkeys(self.facts[name].seen for name in names if name in self.facts))

@@ -1,0 +1,104 @@
+"""What follows from all that one start of vLLM printed. Each fact names its sources, most trusted first.
+
+Role. vLLM has no role of its own: one server does both halves unless a KV connector gives it a part. So `kv_role`
+kv_producer is prefill and kv_consumer is decode. With a connector that carries KV between two servers and `kv_both`,
+or without a role in the log, nothing is claimed. With a connector that only stores or offloads, and where no
+connector is named at all, the role is `unified`: the line that names one is printed at the default log level in the
+same process that prints the pool.
+
+Pool. V1 prints tokens; the smallest over the engines counts. V0 prints blocks, which are tokens only if the block
+size is known; where V0 also complains it gives the tokens, and the two together give the block size.
+
+Nothing is derived for the longest prompt: vLLM counts the answer's first token in or out by version.
+"""
+
+from __future__ import annotations
+
+from kvfence.facts.fact import Fact, Role
+from kvfence.facts.logs.evidence import Heard, first_of
+
+_STORES = frozenset(
+    {
+        "LMCacheMPConnector",
+        "OffloadingConnector",
+        "SimpleCPUOffloadConnector",
+        "ExampleConnector",
+        "SharedStorageConnector",
+        "ExampleHiddenStatesConnector",
+        "MooncakeStoreConnector",
+        "HF3FSKVConnector",
+        "FlexKVConnectorV1",
+        "DecodeBenchConnector",
+    }
+)
+"""Connectors that keep KV somewhere, rather than carry it from a prefill server to a decode server."""
+_BLOCK_SIZES = frozenset({1, 8, 16, 32, 64, 128, 256})
+"""What `--block-size` has allowed; another quotient means that pool and blocks do not belong together."""
+
+
+def resolve(heard: Heard) -> dict[str, Fact]:
+    """The facts by name; what is not known is not in it."""
+    block_size = _block_size(heard)
+    found: dict[str, Fact | None] = {
+        "engine_version": heard.last("version"),
+        "role": _role(heard),
+        "pool_tokens": _pool(heard, block_size),
+        "context_length": first_of(heard.last("context.line"), *_settings(heard, "context")),
+        "page_size": block_size,
+        "kv_dtype": _kv_dtype(heard),
+        "tp_size": first_of(*_settings(heard, "tp_size")),
+        "dp_size": first_of(*_settings(heard, "dp_size")),
+        "pp_size": first_of(*_settings(heard, "pp_size")),
+        "model": first_of(*_settings(heard, "model")),
+    }
+    numeric = {"context_length", "page_size", "tp_size", "dp_size", "pp_size"}
+    return {
+        name: fact
+        for name, fact in found.items()
+        if fact is not None and (name not in numeric or isinstance(fact.value, int))
+    }
+
+
+def _settings(heard: Heard, name: str) -> tuple[Fact | None, Fact | None]:
+    return heard.last(f"set.{name}"), heard.last(f"flag.{name}")
+
+
+def _role(heard: Heard) -> Fact | None:
+    kv_role, connector = heard.last("kv_role"), heard.last("connector")
+    if kv_role and kv_role.value in {"kv_producer", "kv_consumer"}:
+        role = Role.PREFILL if kv_role.value == "kv_producer" else Role.DECODE
+        return Fact(role.value, kv_role.seen)
+    if connector and connector.value not in _STORES:
+        return None
+    seen = first_of(connector, heard.last("pool"), heard.last("stored"), heard.last("blocks"))
+    return Fact(Role.UNIFIED.value, seen.seen) if seen else None
+
+
+def _pool(heard: Heard, block_size: Fact | None) -> Fact | None:
+    printed = heard.least("pool") or heard.least("stored")
+    blocks = heard.least("blocks")
+    if printed or not blocks or not block_size:
+        return printed
+    return Fact(int(blocks.value) * int(block_size.value), blocks.seen)
+
+
+def _block_size(heard: Heard) -> Fact | None:
+    asked = first_of(heard.last("block_size.line"), *_settings(heard, "block_size"))
+    if asked and isinstance(asked.value, int):
+        return asked
+    blocks, tokens = heard.agreed("blocks"), heard.agreed("stored") or heard.agreed("pool")
+    if not blocks or not tokens or int(blocks.value) == 0:
+        return None
+    size, rest = divmod(int(tokens.value), int(blocks.value))
+    return Fact(size, tokens.seen) if rest == 0 and size in _BLOCK_SIZES else None
+
+
+def _kv_dtype(heard: Heard) -> Fact | None:
+    """`auto` means the model's own type, which the same line of settings gives."""
+    asked = first_of(heard.last("kv_dtype.line"), *_settings(heard, "kv_cache_dtype"))
+    if asked and asked.value != "auto":
+        return asked
+    model_type = first_of(*_settings(heard, "dtype"))
+    if not asked or not model_type or model_type.value == "auto":
+        return None
+    return Fact(str(model_type.value).removeprefix("torch."), model_type.seen)

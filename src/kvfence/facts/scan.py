@@ -1,0 +1,149 @@
+"""A log as a stream of bytes: which of its lines could say something, with bounded memory. No line is understood here.
+
+A log can be gigabytes of noise around ten lines that matter, so lines are not split. Each block is searched for a few
+stems (`bytes.find` skips ahead by their length); only around a hit is a line cut out, and lines are numbered by
+counting newlines in between. Container runtimes cut long lines into pieces and mark them as partial; those are put
+together here, since an engine's dump of its settings is 20 to 30 KB and the pieces are 16 KB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from kvfence.facts.wrapping import is_partial
+
+BLOCK_BYTES = 1 << 20
+LINE_BYTES_MAX = 1 << 20
+"""Longer lines are read to here. The longest that an engine is known to write, SGLang's settings, is 30 KB."""
+
+STEMS = (
+    b"max_total_num_tokens=",
+    b"server_args=",
+    b"KV ",
+    b"sliding window memory pool",
+    b"Input length (",
+    b"launch_server",
+    b"sglang serve",
+    b"vllm serve",
+    b"openai.api_server",
+    b"decode server",
+    b"BootstrapServer",
+    b"bootstrap server",
+    b"prefill bootstrap",
+    b"Prefill parallel info",
+    b"canary",
+    b"#new-token: 1,",
+    b"orruption detected",
+    b"metadata buffers",
+    b" blocks: ",
+    b"LLM engine",
+    b"server version",
+    b"args: ",
+    b"kv_role",
+    b"v1 connector",
+    b"block size to ",
+    b"Maximum concurrency",
+    b"max model len",
+    b"max seq len",
+    b"num_gpu_blocks is",
+    b"kvfence cell ",
+    b"fired up and ready",
+)
+"""Every line that a reader understands has one of these; a test holds each reader to it."""
+
+
+class Readable(Protocol):
+    """Where bytes come from: a file, standard input, a test's bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One line that may say something; in pieces if a container runtime cut it."""
+
+    number: int
+    """From 1; of its first piece."""
+    pieces: tuple[bytes, ...]
+    cut: bool
+    """It was longer than `LINE_BYTES_MAX` and is not whole."""
+
+
+def candidates(source: Readable) -> Iterator[Candidate]:
+    """The lines that have a stem, in order. Holds a few blocks at a time, whatever the size of the source."""
+    carried, lines_before = b"", 0
+    while block := source.read(BLOCK_BYTES):
+        text = carried + block
+        end = text.rfind(b"\n") + 1
+        if end == 0 and len(text) < LINE_BYTES_MAX:
+            carried = text
+            continue
+        if end == 0:
+            yield from _overlong(text, lines_before + 1)
+            text = _behind_newline(source)
+            lines_before += 1
+            carried = text
+            continue
+        kept = yield from _in_block(text[:end], lines_before, final=False)
+        lines_before += text.count(b"\n", 0, kept)
+        carried = text[kept:]
+    if carried:
+        yield from _in_block(carried if carried.endswith(b"\n") else carried + b"\n", lines_before, final=True)
+
+
+def _overlong(text: bytes, number: int) -> Iterator[Candidate]:
+    head = text[:LINE_BYTES_MAX]
+    if any(stem in head for stem in STEMS):
+        yield Candidate(number, (head,), cut=True)
+
+
+def _behind_newline(source: Readable) -> bytes:
+    """Skip the rest of a line; what was read behind it."""
+    while block := source.read(BLOCK_BYTES):
+        end = block.find(b"\n") + 1
+        if end:
+            return block[end:]
+    return b""
+
+
+def _in_block(body: bytes, lines_before: int, *, final: bool) -> Generator[Candidate, None, int]:
+    """The candidates in a block of whole lines; returns how much of it is dealt with."""
+    number, counted, done = lines_before + 1, 0, 0
+    for start in _starts(body):
+        if start < done:
+            continue
+        pieces, end = _pieces(body, start)
+        if end is None and not final and len(body) - start < LINE_BYTES_MAX:
+            return start
+        number += body.count(b"\n", counted, start)
+        counted, done = start, end or len(body)
+        yield Candidate(number, pieces, cut=sum(map(len, pieces)) >= LINE_BYTES_MAX)
+    return len(body)
+
+
+def _starts(body: bytes) -> list[int]:
+    starts = set()
+    for stem in STEMS:
+        at = body.find(stem)
+        while at != -1:
+            starts.add(body.rfind(b"\n", 0, at) + 1)
+            at = body.find(stem, body.find(b"\n", at))
+    return sorted(starts)
+
+
+def _pieces(body: bytes, start: int) -> tuple[tuple[bytes, ...], int | None]:
+    """The pieces of the line at `start`, and where it ends; None when its last piece is not in this block."""
+    pieces: list[bytes] = []
+    size = 0
+    while start < len(body):
+        end = body.find(b"\n", start) + 1
+        piece = body[start : min(end, start + LINE_BYTES_MAX)].rstrip(b"\r\n")
+        pieces.append(piece)
+        size += len(piece)
+        if size >= LINE_BYTES_MAX or not is_partial(piece):
+            return tuple(pieces), end
+        start = end
+    return tuple(pieces), None

@@ -1,0 +1,146 @@
+"""Which statements belong to which start of which server. Lines come in one order; servers may not.
+
+One stream is what one printer printed: the lines of a pod, of a compose service, of a host's unit, or else of a file.
+Within a stream a server may start again, and several servers may have been written one after the other. A step back
+in the phases of a start means that another one began. Where two servers of one stream start at the same time and
+their lines carry no names, their pools cannot be told apart; then nobody gets them, and the reading says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from kvfence.facts.fact import Engine, Happening, Kind
+from kvfence.facts.logs.evidence import Heard
+from kvfence.facts.logs.statement import Phase, Statement
+from kvfence.findings.finding import Evidence
+
+STARTS_MAX = 32
+"""Of one stream. A crash loop writes thousands; the last ones are kept and the rest are counted."""
+_EVIDENCE_MAX = 5
+_STRAIGHT_AFTER_LINES = 40
+"""A refusal is printed once a rank, and a pod has up to 16 of them, before the batch that it ends in."""
+
+
+@dataclass(slots=True)
+class Start:
+    """One start of one server, while its lines are being read."""
+
+    engine: Engine
+    node: str | None
+    heard: Heard = field(default_factory=Heard)
+    happenings: dict[Kind, Happening] = field(default_factory=dict)
+    reached: Phase | None = None
+    _ranks_reached: dict[Phase, set[str]] = field(default_factory=dict)
+    _counts: dict[Kind, Counter[str]] = field(default_factory=dict)
+    _refused_at: dict[str, int] = field(default_factory=dict)
+    """Where each rank last refused a prompt and no batch of one token has followed yet."""
+
+    def add(self, statement: Statement, number: int, whole: Evidence) -> None:
+        """Take in what a line says; `whole` is the line as evidence."""
+        for said in statement.said:
+            seen = Evidence(file=whole.file, line=whole.line, text=said.text) if said.text else whole
+            self.heard.hear(said.name, rank=statement.rank, value=said.value, seen=seen)
+        if statement.phase is not None:
+            self.reached = max(self.reached or statement.phase, statement.phase)
+            self._ranks_reached.setdefault(statement.phase, set()).add(statement.rank)
+        for happened in statement.happened:
+            if happened.kind is not Kind.PLACEHOLDER or self._follows_refusal(number):
+                self._count(happened.kind, statement.rank, happened.asked_tokens, whole)
+            if happened.kind is Kind.REFUSED:
+                self._refused_at[statement.rank] = number
+
+    def begins_anew(self, statement: Statement) -> bool:
+        """Whether that line is of a later start than this one."""
+        if statement.phase is None or self.reached is None:
+            return False
+        match statement.engine:
+            case Engine.SGLANG:
+                return self._sglang_anew(statement)
+            case Engine.VLLM:
+                again = statement.rank in self._ranks_reached.get(Phase.SETTINGS, set())
+                return self._launched_anew(statement) or (statement.phase is Phase.SETTINGS and again)
+            case Engine.CELL:
+                return True
+
+    def _launched_anew(self, statement: Statement) -> bool:
+        if statement.phase is not Phase.LAUNCH or self.reached is None:
+            return False
+        flagged = any(said.name.startswith("flag.") for said in statement.said)
+        return self.reached > Phase.LAUNCH or (flagged and self.heard.has("flag.model"))
+
+    def _sglang_anew(self, statement: Statement) -> bool:
+        said = {one.name: one.value for one in statement.said}
+        if statement.phase is Phase.LAUNCH:
+            return True
+        if statement.phase is Phase.SETTINGS:
+            asked = self.heard.last("flag.disaggregation_mode")
+            other_role = asked is not None and said.get("set.disaggregation_mode") not in {None, asked.value}
+            return other_role or self.reached is not Phase.LAUNCH
+        known = statement.rank in self._ranks_reached.get(Phase.POOL, set())
+        same = self.heard.values("headline.pool")[-1:] == (said.get("headline.pool"),) and self.heard.values(
+            "headline.context"
+        )[-1:] == (said.get("headline.context"),)
+        return known and not same
+
+    def _follows_refusal(self, number: int) -> bool:
+        """Whether a batch of one token at that line is the refused request's; each refusal has one."""
+        near = [at for at in self._refused_at.values() if number - at <= _STRAIGHT_AFTER_LINES]
+        self._refused_at.clear()
+        return bool(near)
+
+    def _count(self, kind: Kind, rank: str, asked_tokens: int | None, seen: Evidence) -> None:
+        """Every rank may print the same event, so the rank that printed most counts."""
+        by_rank = self._counts.setdefault(kind, Counter())
+        by_rank[rank] += 1
+        before = self.happenings.get(kind)
+        places = before.seen if before else ()
+        known = (before.asked_tokens_max if before else None, asked_tokens)
+        self.happenings[kind] = Happening(
+            kind=kind,
+            count=max(by_rank.values()),
+            asked_tokens_max=max((tokens for tokens in known if tokens), default=None),
+            seen=places if len(places) >= _EVIDENCE_MAX else (*places, seen),
+        )
+
+
+@dataclass(slots=True)
+class Stream:
+    """The starts in one printer's lines, the latest last."""
+
+    starts: list[Start] = field(default_factory=list)
+    dropped: int = 0
+
+    def add(self, statement: Statement, number: int, whole: Evidence) -> None:
+        """Take in a line, as part of the latest start or as the first of another one."""
+        if not self.starts or self.starts[-1].begins_anew(statement):
+            self.starts.append(Start(statement.engine, statement.node))
+            if len(self.starts) > STARTS_MAX:
+                del self.starts[0]
+                self.dropped += 1
+        self.starts[-1].add(statement, number, whole)
+
+    def interleaved(self) -> tuple[Start, ...]:
+        """The starts whose pools cannot be told apart: one without a headline, and after it one without settings."""
+        unfinished: int | None = None
+        for index, start in enumerate(self.starts):
+            if start.engine is not Engine.SGLANG:
+                return ()
+            if start.reached is Phase.SETTINGS and unfinished is None:
+                unfinished = index
+            if unfinished is not None and not start.heard.has("set.style") and start.reached is Phase.POOL:
+                return tuple(self.starts[unfinished:])
+        return ()
+
+    def alive(self) -> tuple[Start, ...]:
+        """The starts without launch commands that a later start of the same role, with lines of its own, carries on."""
+        return tuple(
+            start
+            for index, start in enumerate(self.starts)
+            if start.reached is not Phase.LAUNCH or not any(_carries_on(later) for later in self.starts[index + 1 :])
+        )
+
+
+def _carries_on(later: Start) -> bool:
+    return later.reached is not None and later.reached > Phase.LAUNCH

@@ -1,0 +1,90 @@
+r"""What stands around an engine's own line: who collected it and whose it is. What the line says is not looked at.
+
+Known: kubectl's `--prefix` and `--timestamps`, CRI files, docker's json-file, docker compose, journald and syslog in
+their short forms, JSON lines with a message in them, ANSI colours, CRLF. They stack, so they are taken off from the
+outside in until none fits. The outermost that names somebody names the node.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+_STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
+_SYSLOG_STAMP = rf"(?:<\d+>)?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_STAMP})"
+_COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07)")
+_KUBECTL = re.compile(r"\[pod/(?P<short>[^/\]\s]+)/(?P<long>[^\]\s]+)\] ")
+_CRI = re.compile(rf"{_STAMP} (?:stdout|stderr) [FP] ")
+_JOURNALD = re.compile(rf"{_SYSLOG_STAMP} (?P<short>[\w.-]+) (?P<long>[\w.@/\\+-]+?)(?:\[\d+\])?: ")
+_COMPOSE = re.compile(r"(?P<short>[A-Za-z0-9][\w.-]*) +\| ?")
+_TIMESTAMP = re.compile(rf"{_STAMP}\s+")
+_LAYERS = (_KUBECTL, _CRI, _JOURNALD, _TIMESTAMP, _COMPOSE)
+_LAYERS_MAX = 6
+_PARTIAL_CRI = re.compile(rf"(?:\[pod/[^\]]+\] )?{_STAMP} (?:stdout|stderr) P ".encode())
+_MESSAGE_KEYS = ("log", "message", "msg")
+_NAME_KEYS = ("pod", "pod_name", "container_name", "host", "hostname")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose line it is, as the wrapping names it: pod or host or service, and the longer form in case two share it."""
+
+    short: str
+    long: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """The engine's own line, and who printed it if the wrapping says."""
+
+    text: str
+    source: Source | None
+
+
+def is_partial(piece: bytes) -> bool:
+    """Whether a container runtime says of this line that the next one continues it."""
+    if _PARTIAL_CRI.match(piece):
+        return True
+    return piece.startswith(b'{"log":"') and b'\\n","' not in piece and piece.endswith(b"}")
+
+
+def unwrap(pieces: tuple[bytes, ...]) -> Unwrapped:
+    """The line inside, its pieces put together."""
+    first, *rest = (_unwrap_one(piece.decode("utf-8", "replace")) for piece in pieces)
+    return Unwrapped("".join((first.text, *(more.text for more in rest))), first.source)
+
+
+def _unwrap_one(text: str) -> Unwrapped:
+    text = _COLOUR.sub("", text).rstrip("\r\n")
+    source: Source | None = None
+    for _ in range(_LAYERS_MAX):
+        inner = _without_outermost(text)
+        if inner is None:
+            break
+        text, source = inner.text, source or inner.source
+    return Unwrapped(text, source)
+
+
+def _without_outermost(text: str) -> Unwrapped | None:
+    if text.startswith("{"):
+        return _from_json(text)
+    for layer in _LAYERS:
+        if match := layer.match(text):
+            names = match.groupdict()
+            short, long = names.get("short"), names.get("long")
+            source = Source(short, f"{short}/{long}" if long else short) if short else None
+            return Unwrapped(text[match.end() :], source)
+    return None
+
+
+def _from_json(text: str) -> Unwrapped | None:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    message = next((fields[key] for key in _MESSAGE_KEYS if isinstance(fields.get(key), str)), None)
+    if message is None:
+        return None
+    name = next((fields[key] for key in _NAME_KEYS if isinstance(fields.get(key), str)), None)
+    return Unwrapped(_COLOUR.sub("", message).rstrip("\r\n"), Source(name, name) if name else None)
