@@ -19,7 +19,7 @@ import numpy as np
 
 from kvfence.cell.asks import Ask, Finished
 from kvfence.cell.config import CellConfig
-from kvfence.cell.documents import make_document
+from kvfence.cell.documents import QUESTION, make_document
 from kvfence.cell.router import RouterDriver
 from kvfence.cell.workers import WORKER_ROLES, start_workers
 from kvfence.core.ids import Role
@@ -46,7 +46,7 @@ async def measure(length: int, rounds: int) -> tuple[list[float], list[float]]:
     figures: tuple[list[float], list[float]] = ([], [])
     rng = random.Random(length)
     for number in range(rounds + 2):
-        prompt = make_document(rng, length, question="record 02: ").text.encode()
+        prompt = make_document(rng, length, question=QUESTION).text.encode()
         order = (0, 1) if number % 2 else (1, 0)
         for which in order:
             figure = await one_request(cells[which][0], f"tenant {number % 2}", prompt)

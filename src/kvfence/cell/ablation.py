@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kvfence.cell.asks import Ask
 from kvfence.cell.config import CellConfig
-from kvfence.cell.documents import Document, foreign_run, make_document
+from kvfence.cell.documents import QUESTION, Document, make_document
 from kvfence.cell.stepped import SteppedCell
 from kvfence.cell.taint import Oracle
 from kvfence.core import events as on
@@ -25,10 +25,8 @@ FITS = 40 * PAGE
 """Tokens of a prompt that both workers can hold."""
 TOO_LONG = 70 * PAGE
 """Tokens of a prompt that decode can hold and prefill cannot."""
-ANSWER = 96
-"""Long enough for one whole line of a document, with its secret."""
-QUESTION = "record 02: "
-"""Asks for a line of the first half, so that half of a foreign document is enough to answer wrongly."""
+ANSWER = 144
+"""Long enough for two whole lines of a document: wherever a model starts to copy, a whole secret follows."""
 
 ALONE: dict[str, tuple[Layer, ...]] = {
     "none": (),
@@ -49,8 +47,6 @@ class Tried:
     timing: str
     secrets: tuple[str, ...]
     """A's secrets that stand whole in B's answer."""
-    foreign_text: str
-    """The longest run of A's text in B's answer; empty when there is none."""
     wrong_answer: bool
     status: str
     """`200`, or the refusal or check that ended B's request."""
@@ -68,8 +64,8 @@ class Trial:
 
     @property
     def leaked(self) -> bool:
-        """Whether A's text came back at any timing."""
-        return any(run.secrets or run.foreign_text for run in self.tried)
+        """Whether one of A's secrets came back whole at any timing."""
+        return any(run.secrets for run in self.tried)
 
     @property
     def wrong_answer(self) -> bool:
@@ -187,7 +183,6 @@ def _judge(cell: SteppedCell, room: RoomId, timing: str, victim: Document, asker
     return Tried(
         timing=timing,
         secrets=victim.secrets_in(text),
-        foreign_text=foreign_run(text, asker.text, victim.text),
         wrong_answer=answer.finished and answer.text != _honest_answer(asker),
         status=_status(answer.end),
         oracle_saw=len(cell.stores[Role.DECODE].foreign_reads()),

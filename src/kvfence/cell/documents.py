@@ -1,7 +1,8 @@
 """Invented documents full of random secrets, all of one shape, as tenants of one product send them.
 
-Every line holds a secret that exists nowhere else. Only the client that makes a document knows them: whoever finds
-one in another client's answer has found a leak. No secret has the shape of a real one.
+Every line begins with a number and a secret that exists nowhere else, so that a model that looks back 8 bytes, asked
+for a number, goes on with that line's secret and no other's. Only the client that makes a document knows them:
+whoever finds one in another client's answer has found a leak. No secret has the shape of a real one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class Document:
         return tuple(secret for secret in self.secrets if secret in answer)
 
 
+QUESTION = "record 02 "
+"""Asks for a line near the start of a document, so that half of a foreign document is enough to answer wrongly."""
+
+
 def make_document(rng: random.Random, tokens: int, *, question: str) -> Document:
     """A document of exactly `tokens` tokens (bytes) that ends in `question`, for the model to go on from."""
     lines: list[str] = []
@@ -35,7 +40,7 @@ def make_document(rng: random.Random, tokens: int, *, question: str) -> Document
     number = 0
     while left > 0:
         secret = "".join(rng.choices(ALPHABET, k=16))
-        line = f"record {number % 100:02d}: {rng.choice(_NAMES)}, {rng.choice(_NOTES)}, code {secret}.\n"
+        line = f"record {number % 100:02d} {secret}: {rng.choice(_NAMES)}, {rng.choice(_NOTES)}.\n"
         if len(line) > left:
             lines.append("-" * (left - 1) + "\n")
             break
@@ -49,7 +54,7 @@ def make_document(rng: random.Random, tokens: int, *, question: str) -> Document
 def foreign_run(answer: str, own: str, other: str, *, at_least: int = 16) -> str:
     """The longest run of `answer` that stands in `other` and not in `own`, or nothing when it is shorter.
 
-    Shared wording (labels, names) is short of `at_least` or stands in both, so it does not count.
+    For showing only: documents share wording, so a run proves nothing by itself. A secret does.
     """
     longest = ""
     for start in range(len(answer)):

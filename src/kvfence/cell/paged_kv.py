@@ -51,6 +51,11 @@ class PagedKV:
         return cls(PageStore.attach(segment, config.capacity(role).pool_pages, config.page_size), NO_TAINT)
 
     @property
+    def page_count(self) -> int:
+        """Pages of the pool."""
+        return int(self._store.pages.shape[0])
+
+    @property
     def segment(self) -> str:
         """The name of the shared segment."""
         return self._store.segment_name
@@ -120,6 +125,10 @@ class PagedKV:
     def foreign_reads(self) -> list[str]:
         """What a recording oracle has seen."""
         return self._taint.foreign_reads if isinstance(self._taint, TaintShadow) else []
+
+    def owners_of_first_read(self, tenant: str) -> list[str]:
+        """Whose bytes lay in the pages first read for `tenant`, where the oracle records."""
+        return self._taint.owners_of_first_read(tenant) if isinstance(self._taint, TaintShadow) else []
 
     def close(self, *, unlink: bool = False) -> None:
         """Let go of shared memory; with `unlink`, remove it."""

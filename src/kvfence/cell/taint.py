@@ -37,9 +37,10 @@ class _Numbers:
         with self._lock:
             return self._by_name.setdefault(tenant, len(self._by_name) + 1)
 
-    def name(self, number: int) -> str:
+    def names(self, numbers: NDArray[np.int32]) -> list[str]:
         with self._lock:
-            return next((name for name, known in self._by_name.items() if known == number), "")
+            by_number = {number: name for name, number in self._by_name.items()}
+        return [by_number.get(int(number), "") for number in numbers]
 
 
 _TENANTS = _Numbers()
@@ -118,6 +119,7 @@ class TaintShadow:
     def __init__(self, slots: NDArray[np.int32], oracle: Oracle = Oracle.RAISE) -> None:
         self.slots = slots
         self._oracle = oracle
+        self.owners_read: dict[int, list[str]] = {}
         self.foreign_reads: list[str] = []
         """What was seen, where the oracle only records."""
         self._page_size = slots.shape[1]
@@ -139,6 +141,8 @@ class TaintShadow:
         number = _TENANTS.of(tenant)
         pages = np.asarray(page_table[: -(-length // self._page_size)], dtype=np.int64)
         seen = self.slots[pages].reshape(-1)[:length]
+        if self._oracle is Oracle.RECORD:
+            self._note_owners(number, seen)
         foreign = np.flatnonzero((seen != number) & (seen != NOBODY))
         if foreign.size:
             at = int(foreign[0])
@@ -146,6 +150,15 @@ class TaintShadow:
                 f"{foreign.size} slots of another tenant read for tenant {number}; the first, slot "
                 f"{at % self._page_size} of page {pages[at // self._page_size]}, holds tenant {seen[at]}'s"
             )
+
+    def _note_owners(self, number: int, seen: NDArray[np.int32]) -> None:
+        """Whose slot stands first in each page of the tenant's first read: for a picture of its page table."""
+        if number not in self.owners_read:
+            self.owners_read[number] = _TENANTS.names(seen[:: self._page_size])
+
+    def owners_of_first_read(self, tenant: str) -> list[str]:
+        """Whose bytes the pages held that were first read for `tenant`, in page-table order; recording only."""
+        return self.owners_read.get(_TENANTS.of(tenant), [])
 
     def _met(self, what: str) -> None:
         if self._oracle is Oracle.RAISE:
@@ -171,4 +184,4 @@ class TaintShadow:
 
     def owners(self, page_ids: Sequence[int]) -> list[str]:
         """The tenant in each page's first slot; empty for nobody."""
-        return [_TENANTS.name(int(number)) for number in self.slots[list(page_ids), 0]]
+        return _TENANTS.names(self.slots[list(page_ids), 0])

@@ -10,6 +10,7 @@ import typer
 
 import kvfence
 from kvfence.cli.audit import audit
+from kvfence.cli.demo import demo
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
@@ -40,6 +41,7 @@ def options(
     _print_version(wanted=version)
 
 
+app.command()(demo)
 app.command()(probe)
 app.command()(audit)
 app.command()(serve)
