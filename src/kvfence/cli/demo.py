@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.output import Format, people_console, write_text
-from kvfence.report.json_v1 import rendered
+from kvfence.cli.output import Format, people_console, write_json, write_text
 
 REPORT = Path("kvfence-demo.html")
 
@@ -20,7 +19,7 @@ def demo(
     size: Annotated[str, typer.Option(help="default, or full: 1,048,576 tokens against 681,280.")] = "default",
     seed: Annotated[int | None, typer.Option(help="Repeat the secrets and documents of an earlier run.")] = None,
     html_file: Annotated[Path, typer.Option("--html", help="Where the HTML report goes.")] = REPORT,
-    output_format: Annotated[Format, typer.Option("--format", help="terminal or json.")] = Format.TERMINAL,
+    output_format: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON to this file.")] = None,
 ) -> None:
     """The incident from start to end: leak under the old rules, found twice, refused under the fence.
@@ -38,7 +37,7 @@ def demo(
     write_text(reporting.html(story), html_file)
     console.print(f"report: {html_file}  (seed {chosen}, {story.seconds:.0f} s)")
     if machine:
-        write_text(rendered(reporting.document(story)), output)
+        write_json(reporting.document(story), output)
     if not story.as_promised:
         console.print("this run did not show what it promises; please report it with the seed", style="bold red")
         raise typer.Exit(ExitCode.INCONCLUSIVE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from kvfence.findings.verdict import Verdict
 class Format(StrEnum):
     """How a report is written."""
 
-    TERMINAL = "terminal"
+    TABLE = "table"
     JSON = "json"
 
 
@@ -24,13 +26,19 @@ _EXITS = {Verdict.CLEAN: ExitCode.CLEAN, Verdict.FOUND: ExitCode.FOUND, Verdict.
 
 
 def exit_code(verdict: Verdict, *, exit_zero: bool = False) -> ExitCode:
-    """The exit code of a verdict; `--exit-zero` is for pipelines that read the report instead."""
-    return ExitCode.CLEAN if exit_zero else _EXITS[verdict]
+    """The exit code of a verdict; with `--exit-zero`, for pipelines that read the report, a finding is 0 too."""
+    code = _EXITS[verdict]
+    return ExitCode.CLEAN if exit_zero and code is ExitCode.FOUND else code
 
 
 def people_console(*, machine_on_stdout: bool) -> Console:
     """Where the table goes: standard error when standard output belongs to a machine format."""
     return Console(stderr=machine_on_stdout, soft_wrap=False, highlight=False)
+
+
+def write_json(document: Mapping[str, object], output: Path | None) -> None:
+    """Write a document to a file, or to standard output."""
+    write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
 
 
 def write_text(text: str, output: Path | None) -> None:

@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kvfence.cli.output import Format, exit_code, people_console, write_text
+from kvfence.cli.output import Format, exit_code, people_console, write_json
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
-from kvfence.report.json_v1 import probe_document, rendered
-from kvfence.report.terminal import show_probe
+from kvfence.report.probe_json import document
+from kvfence.report.probe_terminal import show_probe
 
 
 def probe(
@@ -37,7 +37,7 @@ def probe(
     max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1)] = 600.0,
     seed: Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")] = None,
-    output_format: Annotated[Format, typer.Option("--format", help="terminal or json.")] = Format.TERMINAL,
+    output_format: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")] = None,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")] = False,
 ) -> None:
@@ -65,7 +65,7 @@ def probe(
     machine = output_format is Format.JSON
     show_probe(result, people_console(machine_on_stdout=machine and output is None))
     if machine:
-        write_text(rendered(probe_document(result)), output)
+        write_json(document(result), output)
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
 
 

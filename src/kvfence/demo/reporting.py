@@ -10,8 +10,9 @@ import kvfence
 from kvfence.cell.ablation import ALONE, Trial
 from kvfence.demo.incident import Act
 from kvfence.demo.story import Story
+from kvfence.report import audit_json, probe_json
 from kvfence.report.html_page import Markup, escape, render_page
-from kvfence.report.json_v1 import SCHEMA, Document, audit_document, probe_document
+from kvfence.report.probe_json import SCHEMA, Document
 
 
 def document(story: Story) -> Document:
@@ -118,7 +119,7 @@ def _act(act: Act) -> Document:
         "oracle_saw": act.oracle_saw,
         "pages_read": len(act.pages_read),
         "pages_read_of_others": sum(owner == "A" for owner in act.pages_read),
-        "audit": audit_document(act.audit),
-        "probe": probe_document(act.probe),
+        "audit": audit_json.document(act.audit),
+        "probe": probe_json.document(act.probe),
         "seconds": round(act.seconds, 2),
     }

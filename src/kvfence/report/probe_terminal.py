@@ -1,0 +1,47 @@
+"""A probe as a table for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kvfence.findings.recall import LengthResult, ProbeResult
+
+_STYLES = {
+    "leak": "bold red",
+    "broken": "bold red",
+    "limit-overstated": "yellow",
+    "inconclusive": "yellow",
+    "error": "yellow",
+    "refused": "cyan",
+    "clean": "green",
+}
+
+
+def show_probe(result: ProbeResult, console: Console) -> None:
+    """The lengths, then the verdict."""
+    table = Table(title=f"{result.model} at {result.url}", title_justify="left", title_style="bold")
+    for heading, justify in (("tokens", "right"), ("status", "right"), ("verdict", "left"), ("markers", "right")):
+        table.add_column(heading, justify="right" if justify == "right" else "left", no_wrap=True)
+    table.add_column("foreign", justify="right")
+    table.add_column("why this length; what was seen")
+    for length in result.lengths:
+        table.add_row(
+            f"{length.tokens:,}",
+            str(length.status or "-"),
+            Text(length.verdict, _STYLES[length.verdict]),
+            f"{length.recalled}/{length.planted}",
+            str(length.foreign or "-"),
+            Text(_seen(length)),
+        )
+    console.print(table)
+    console.print(f"declared context {result.declared_context:,}; lengths by {result.token_count_by}", style="dim")
+    console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
+
+
+def _seen(length: LengthResult) -> str:
+    marks = "; ".join(
+        f"{marker.shown} of {marker.planted_by}, planted at {marker.planted_at_tokens:,}" for marker in length.evidence
+    )
+    return "; ".join(part for part in (length.why, marks, length.detail) if part)
