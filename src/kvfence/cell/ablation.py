@@ -96,7 +96,7 @@ def incident(rules: Rules, timing: str, rng: random.Random) -> Tried:
 def late_write(rules: Rules, timing: str, rng: random.Random) -> Tried:
     """A hangs up while its pages are in flight; they land when B has those pages."""
     cell = _cell(rules, Wire.PUSH, prompts_at_once=2)
-    victim, asker = _documents(rng, FITS, FITS)
+    victim, asker = _documents(rng, FITS, FITS, victim_asks=False)
     aborted = cell.ask(_ask("A", victim), held=True)
     cell.settle()
     cell.hang_up(aborted)
@@ -168,8 +168,11 @@ def _honest_answer(asker: Document) -> bytes:
     return cell.answers[room].text
 
 
-def _documents(rng: random.Random, victim_tokens: int, asker_tokens: int) -> tuple[Document, Document]:
-    victim = make_document(rng, victim_tokens - ANSWER, question=QUESTION)
+def _documents(
+    rng: random.Random, victim_tokens: int, asker_tokens: int, *, victim_asks: bool = True
+) -> tuple[Document, Document]:
+    """A's and B's. Where A is never answered, its document ends without a question that B's answer could run into."""
+    victim = make_document(rng, victim_tokens - ANSWER, question=QUESTION if victim_asks else "")
     return victim, make_document(rng, asker_tokens - ANSWER, question=QUESTION)
 
 

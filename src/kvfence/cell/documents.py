@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Crockford's base 32: no letter is mistaken for another."""
-_NAMES = ("Amara Diallo", "Bo Lindqvist", "Chidi Eze", "Dana Petrov", "Emi Sato", "Farid Nazari", "Greta Holm")
-_NOTES = ("discharge on Friday", "call the sister first", "merger vote in June", "keep off the record", "rent unpaid")
+SECRET_CHARS = 16
+"""80 bits: no two are ever alike, and none is met by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,19 @@ QUESTION = "record 02 "
 
 def make_document(rng: random.Random, tokens: int, *, question: str) -> Document:
     """A document of exactly `tokens` tokens (bytes) that ends in `question`, for the model to go on from."""
-    lines: list[str] = []
-    secrets: list[str] = []
-    left = tokens - len(question)
-    number = 0
-    while left > 0:
-        secret = "".join(rng.choices(ALPHABET, k=16))
-        line = f"record {number % 100:02d} {secret}: {rng.choice(_NAMES)}, {rng.choice(_NOTES)}.\n"
-        if len(line) > left:
-            lines.append("-" * (left - 1) + "\n")
-            break
-        lines.append(line)
-        secrets.append(secret)
-        left -= len(line)
-        number += 1
-    return Document("".join(lines) + question, tuple(secrets))
+    count, padding = divmod(max(tokens - len(question), 0), len(_line(rng, 0, "0" * SECRET_CHARS)))
+    secrets = tuple("".join(rng.choices(ALPHABET, k=SECRET_CHARS)) for _ in range(count))
+    lines = "".join(_line(rng, number, secret) for number, secret in enumerate(secrets))
+    return Document(_ruler(padding) + lines + question, secrets)
+
+
+def _line(rng: random.Random, number: int, secret: str) -> str:
+    """No stretch of 8 bytes or more but the number's stands in two lines, so a model that copies does not stray."""
+    return f"record {number % 100:02d} {secret}: case {rng.randrange(10**5):05d}, file {rng.randrange(10**5):05d}.\n"
+
+
+def _ruler(chars: int) -> str:
+    return "-" * (chars - 1) + "\n" if chars else ""
 
 
 def foreign_run(answer: str, own: str, other: str, *, at_least: int = 16) -> str:

@@ -200,8 +200,7 @@ def _fault(worker: Worker, reserved: Reserved, wrong: Mismatch) -> Outcome:
 
 
 def _free_reserved(worker: Worker, reserved: Reserved) -> Worker:
-    pool = move(worker.pool, reserved.prompt, Move.RELEASE)
-    return replace(worker, pool=move(pool, reserved.answer, Move.RELEASE))
+    return replace(worker, pool=move(worker.pool, reserved.prompt.followed_by(reserved.answer), Move.RELEASE))
 
 
 def _not_coming(worker: Worker, state: Reserved | Verifying, _event: on.Event) -> Outcome:
@@ -275,8 +274,7 @@ def _ended(worker: Worker, state: Decoding, event: on.AnswerEnded) -> Outcome:
 
 
 def _released(worker: Worker, state: Decoding, event: on.Event) -> Outcome:
-    pool = move(worker.pool, state.prompt, Move.RELEASE)
-    pool = move(pool, state.answer, Move.RELEASE)
+    pool = move(worker.pool, state.prompt.followed_by(state.answer), Move.RELEASE)
     return Outcome(replace(worker, pool=pool), Over(), (StopWork(room=event.room),))
 
 

@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class FrozenMap(Mapping[Key, Value]):
-    """Keeps the order of insertion; a key that is set again moves to the end."""
+    """Keeps the order of insertion; a key that is set again by `with_` keeps its place."""
 
     __slots__ = ("_entries", "_hash")
 
@@ -19,14 +19,13 @@ class FrozenMap(Mapping[Key, Value]):
         self._hash: int | None = None
 
     def with_(self, key: Key, value: Value) -> FrozenMap[Key, Value]:
-        """The same, with `key` last and holding `value`."""
+        """The same, with `key` holding `value`: in its place if it was there, else last."""
         entries = self._entries.copy()
-        entries.pop(key, None)
         entries[key] = value
         return FrozenMap(entries)
 
     def with_all(self, pairs: Iterable[tuple[Key, Value]]) -> FrozenMap[Key, Value]:
-        """The same, with every pair set, in order."""
+        """The same, with every pair set and last, in order."""
         entries = self._entries.copy()
         for key, value in pairs:
             entries.pop(key, None)

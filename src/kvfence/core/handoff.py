@@ -60,7 +60,7 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """It fits, not now; rooms get their turn in the order in which they came."""
+    """It fits, not now; rooms get their turn in the order in which they came, so a large one is never overtaken."""
 
     ask: Any
     """The state from which the room goes on when its turn has come."""

@@ -125,6 +125,10 @@ class Leases:
         """The rights to the first `count` pages."""
         return Leases(self.room, self.tenant, self.pages[:count], self.epochs[:count])
 
+    def followed_by(self, other: Leases) -> Leases:
+        """The rights of the same room to these pages and then those."""
+        return Leases(self.room, self.tenant, self.pages + other.pages, self.epochs + other.epochs)
+
     def after(self, count: int) -> Leases:
         """The rights to all but the first `count` pages."""
         return Leases(self.room, self.tenant, self.pages[count:], self.epochs[count:])
