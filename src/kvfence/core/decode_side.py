@@ -31,7 +31,19 @@ from kvfence.core.actions import (
     StopWork,
 )
 from kvfence.core.admission import Admitted, Rejected, Wait, admit
-from kvfence.core.handoff import Outcome, Over, Queued, Row, Table, TurnCame, Unknown, Worker, ignoring, step_worker
+from kvfence.core.handoff import (
+    Outcome,
+    Over,
+    Queued,
+    Row,
+    Table,
+    TurnCame,
+    Unknown,
+    Worker,
+    first_queued,
+    ignoring,
+    step_worker,
+)
 from kvfence.core.ids import Digest, Role
 from kvfence.core.invariants import Check, Mismatch, Violation
 from kvfence.core.lease import Filling, Leases, Move
@@ -90,16 +102,16 @@ def step(worker: Worker, event: on.Event) -> tuple[Worker, tuple[Action, ...]]:
 
 
 def _offered(worker: Worker, _state: Unknown, event: on.RequestOffered) -> Outcome:
-    return _reserve(worker, event)
+    return _reserve(worker, event, free_pages=0 if first_queued(worker) is not None else worker.pool.free_pages)
 
 
 def _turn(worker: Worker, state: Queued, _event: TurnCame) -> Outcome:
-    return _reserve(worker, state.ask)
+    return _reserve(worker, state.ask, free_pages=worker.pool.free_pages)
 
 
-def _reserve(worker: Worker, ask: on.RequestOffered) -> Outcome:
+def _reserve(worker: Worker, ask: on.RequestOffered, *, free_pages: int) -> Outcome:
     asked = ask.prompt_tokens + ask.max_new_tokens
-    match admit(asked, worker.capacity, worker.pool.free_pages, gate=Role.DECODE, rules=worker.rules):
+    match admit(asked, worker.capacity, free_pages, gate=Role.DECODE, rules=worker.rules):
         case Rejected() as refusal:
             refused = on.RequestRefused(room=ask.room, refusal=refusal)
             note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)

@@ -135,7 +135,7 @@ def state_of(worker: Worker, room: RoomId) -> object:
 def step_worker(table: Table, worker: Worker, event: Event) -> tuple[Worker, tuple[Action, ...]]:
     """One event, then every waiting room whose turn has come because of it."""
     worker, actions = _one_row(table, worker, event)
-    while (first := _first_queued(worker)) is not None:
+    while (first := first_queued(worker)) is not None:
         worker, more = _one_row(table, worker, TurnCame(room=first))
         actions += more
         if isinstance(worker.rooms.get(first), Queued):
@@ -169,7 +169,8 @@ def _with_room(worker: Worker, room: RoomId, state: object, *, was: object) -> W
             return replace(worker, rooms=worker.rooms.with_(room, state))
 
 
-def _first_queued(worker: Worker) -> RoomId | None:
+def first_queued(worker: Worker) -> RoomId | None:
+    """The room whose turn comes next, if any waits. While one does, a newcomer queues behind it."""
     return next((room for room, state in worker.rooms.items() if isinstance(state, Queued)), None)
 
 

@@ -26,7 +26,19 @@ from kvfence.core.actions import (
     WritePages,
 )
 from kvfence.core.admission import Admitted, Condemned, Rejected, Wait, admit
-from kvfence.core.handoff import Outcome, Over, Queued, Row, Table, TurnCame, Unknown, Worker, ignoring, step_worker
+from kvfence.core.handoff import (
+    Outcome,
+    Over,
+    Queued,
+    Row,
+    Table,
+    TurnCame,
+    Unknown,
+    Worker,
+    first_queued,
+    ignoring,
+    step_worker,
+)
 from kvfence.core.ids import Digest, PageId, Role
 from kvfence.core.invariants import Check
 from kvfence.core.lease import Leases, Move
@@ -119,7 +131,7 @@ def _offered(worker: Worker, state: Unknown | Announced, event: on.RequestOffere
         note = NoteRefusal(room=event.room, prompt_tokens=event.prompt_tokens, refusal=decision)
         return Outcome(worker, Over(), (note, Send(to=Role.ROUTER, event=refused), Send(to=Role.DECODE, event=refused)))
     if isinstance(state, Announced):
-        return _begin(worker, Ready(event, state.target))
+        return _begin_or_queue(worker, Ready(event, state.target))
     return Outcome(worker, Offered(event))
 
 
@@ -128,11 +140,15 @@ def _announced(worker: Worker, _state: Unknown, event: on.ReservationReceived) -
 
 
 def _reserved(worker: Worker, state: Offered, event: on.ReservationReceived) -> Outcome:
-    return _begin(worker, Ready(state.ask, event.leases))
+    return _begin_or_queue(worker, Ready(state.ask, event.leases))
 
 
 def _turn(worker: Worker, state: Queued, _event: TurnCame) -> Outcome:
     return _begin(worker, state.ask)
+
+
+def _begin_or_queue(worker: Worker, ready: Ready) -> Outcome:
+    return Outcome(worker, Queued(ready)) if first_queued(worker) is not None else _begin(worker, ready)
 
 
 def _begin(worker: Worker, ready: Ready) -> Outcome:

@@ -213,7 +213,7 @@ def test_a_stop_text_ends_the_answer_before_it():
 
 
 def test_a_page_given_back_unsealed_counts_as_foreign_to_everyone():
-    """I5: a page that was leased, not cleared and given back before it was overwritten is cleared for whoever is next."""
+    """I5: a page that was leased, not cleared and given back before it was overwritten is cleared for the next."""
     cell = new_cell(only(Layer.CLEAN_PAGES), prefill=44)
     for seed in (1, 2):
         cell.ask(ask_for(seed, "A", tokens=640)[1])
