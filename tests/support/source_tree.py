@@ -1,0 +1,74 @@
+"""The project's own source as syntax trees, for the tests of its shape."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "kvfence"
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of one module by another."""
+
+    importer: str
+    imported: str
+    file: Path
+    line: int
+    at_top: bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file."""
+
+    name: str
+    file: Path
+    text: str
+    tree: ast.Module
+
+    def imports(self) -> Iterator[Import]:
+        """Every import, at module level and inside functions alike."""
+        inside = {id(node) for top in ast.walk(self.tree) if is_function(top) for node in ast.walk(top)}
+        for node in ast.walk(self.tree):
+            for name in _imported(node, self.name, is_package=self.file.name == "__init__.py"):
+                yield Import(self.name, name, self.file, node.lineno, id(node) not in inside)
+
+    def functions(self) -> Iterator[tuple[str, int, int]]:
+        """Every function: its name, its first line, how many lines it has without its docstring."""
+        for node in ast.walk(self.tree):
+            if is_function(node):
+                body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+                yield node.name, node.lineno, node.end_lineno - body[0].lineno + 1
+
+
+def is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def modules(source: Path = SOURCE) -> list[Module]:
+    """Every module below `source`, which is the folder of the package."""
+    found = []
+    for file in sorted(source.rglob("*.py")):
+        parts = [source.name, *file.relative_to(source).with_suffix("").parts]
+        name = ".".join(part for part in parts if part != "__init__")
+        text = file.read_text(encoding="utf-8")
+        found.append(Module(name, file, text, ast.parse(text)))
+    return found
+
+
+def _imported(node: ast.AST, importer: str, *, is_package: bool) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    base = node.module or ""
+    if node.level:
+        parts = importer.split(".") if is_package else importer.split(".")[:-1]
+        parts = parts[: len(parts) - node.level + 1]
+        base = ".".join([*parts, base] if base else parts)
+    return [base, *(f"{base}.{alias.name}" for alias in node.names)]
