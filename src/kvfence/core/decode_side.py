@@ -157,10 +157,10 @@ def _manifest_came(worker: Worker, state: Reserved, event: on.ManifestReceived) 
 def _pulled(worker: Worker, state: Pulling, event: on.PagesPulled) -> Outcome:
     """I4: whatever was read is discarded when the source changed hands meanwhile."""
     ended = Send(to=Role.PREFILL, event=on.ReadEnded(room=event.room))
-    before = state.manifest.leases.epochs[: len(event.epochs_after)]
+    before = state.manifest.leases.epochs[: len(state.reserved.prompt)]
     if worker.rules.has(Layer.READER_FENCE) and event.epochs_after != before:
-        moved = sum(a != b for a, b in zip(before, event.epochs_after, strict=True))
-        wrong = Mismatch(Check.STALE_READER, "source pages under their epochs", f"{moved} given away during the read")
+        kept = sum(a == b for a, b in zip(before, event.epochs_after, strict=False))
+        wrong = Mismatch(Check.STALE_READER, f"{len(before)} source pages under their epochs", f"{kept} of them")
         outcome = _fault(worker, state.reserved, wrong)
     else:
         outcome = _verify(worker, state.reserved, state.manifest)

@@ -40,7 +40,7 @@ from kvfence.core.handoff import (
     step_worker,
 )
 from kvfence.core.ids import Digest, PageId, Role
-from kvfence.core.invariants import Check
+from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import Leases, Move
 from kvfence.core.leasing import available_pages, evict, held_by, lease_clean, remember_prefix, share_prefix
 from kvfence.core.manifest import Manifest
@@ -148,15 +148,15 @@ def _turn(worker: Worker, state: Queued, _event: TurnCame) -> Outcome:
 
 
 def _begin_or_queue(worker: Worker, ready: Ready) -> Outcome:
+    """The reservation must be as long as the prompt (I2), if that is checked; then lease and compute, or wait."""
+    pages_asked = pages_ceiling(ready.ask.prompt_tokens, worker.capacity.page_size)
+    if worker.rules.has(Layer.COUNT) and len(ready.target) != pages_asked:
+        return _fault(worker, ready, Check.COUNT, f"decode reserved {len(ready.target)} pages, not {pages_asked}")
     return Outcome(worker, Queued(ready)) if first_queued(worker) is not None else _begin(worker, ready)
 
 
 def _begin(worker: Worker, ready: Ready) -> Outcome:
-    """Lease and compute, or wait. The reservation must be as long as the prompt (I2), if that is checked."""
     ask = ready.ask
-    pages_asked = pages_ceiling(ask.prompt_tokens, worker.capacity.page_size)
-    if worker.rules.has(Layer.COUNT) and len(ready.target) != pages_asked:
-        return _fault(worker, ready, Check.COUNT, f"decode reserved {len(ready.target)} pages, not {pages_asked}")
     whole_pages = pages_floor(min(ask.prompt_tokens, worker.capacity.usable_tokens), worker.capacity.page_size)
     sharing, shared = share_prefix(worker, ask.prefix_keys[:whole_pages], ask.room, ask.tenant)
     free = available_pages(sharing) + len(shared)
@@ -164,8 +164,8 @@ def _begin(worker: Worker, ready: Ready) -> Outcome:
     match decision:
         case Wait():
             return Outcome(worker, Queued(ready))
-        case Rejected() as refusal:
-            return _fault(worker, ready, Check.ADMISSION, f"{refusal.asked_tokens} tokens were let in at the door")
+        case Rejected():
+            raise Violation(Check.ADMISSION, f"{ask.prompt_tokens} tokens were let in at the door")
         case Condemned(placeholder=placeholder, refusal=refusal):
             note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)
             outcome = _compute(worker, ready, decision, placeholder, ())
@@ -308,7 +308,7 @@ TABLE: Table = {
     (Offered, on.ClientGone): Row(_gone, (Over,)),
     (Offered, on.WorkerLost): Row(_gone, (Over,)),
     **ignoring(Offered, *_LATE, on.RequestOffered),
-    (Queued, TurnCame): Row(_turn, (Queued, Computing, Over)),
+    (Queued, TurnCame): Row(_turn, (Queued, Computing)),
     (Queued, on.AbortReceived): Row(_abort_unheld, (Over,)),
     (Queued, on.ClientGone): Row(_gone, (Over,)),
     (Queued, on.WorkerLost): Row(_gone, (Over,)),
