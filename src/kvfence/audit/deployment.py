@@ -46,6 +46,11 @@ def role_of(node: NodeFacts) -> Role | None:
     return Role(name) if name in set(Role) else None
 
 
+def has_pool(node: NodeFacts) -> bool:
+    """Whether it holds KV at all: the cell's router prints its refusals, has none, and is no node to judge."""
+    return engine_of(node) is not Engine.CELL or node.fact("role") is not None
+
+
 def is_disaggregated(node: NodeFacts) -> bool:
     """Whether it is known to be half of a pair."""
     return role_of(node) in {Role.PREFILL, Role.DECODE}

@@ -17,14 +17,8 @@ from kvfence.findings.deployment import NotChecked
 def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
     """Everything about these nodes that was not seen."""
     for node in deployment.nodes:
-        if not _is_router(node):
-            yield from _node_gaps(node)
+        yield from _node_gaps(node)
     yield from _pair_gaps(deployment)
-
-
-def _is_router(node: NodeFacts) -> bool:
-    """The cell's router prints its refusals and has no pool."""
-    return engine_of(node) is Engine.CELL and role_of(node) is None and node.fact("pool_tokens") is None
 
 
 def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:

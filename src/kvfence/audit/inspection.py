@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 
-from kvfence.audit.deployment import Deployment
+from kvfence.audit.deployment import Deployment, has_pool
 from kvfence.audit.gaps import gaps_of
 from kvfence.audit.registry import RULES
 from kvfence.audit.rule import Rule
@@ -56,7 +56,7 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
 
 def _told_apart(readings: Sequence[tuple[str, LogReading]]) -> list[NodeFacts]:
     """All nodes under different names: those that two files share get their file's name behind them."""
-    nodes = [(target, node) for target, reading in readings for node in reading.nodes]
+    nodes = [(target, node) for target, reading in readings for node in reading.nodes if has_pool(node)]
     targets_by_name: dict[str, set[str]] = {}
     for target, node in nodes:
         targets_by_name.setdefault(node.name, set()).add(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +12,8 @@ from kvfence.facts.logs import cell, sglang, sglang_facts, vllm, vllm_facts
 from kvfence.facts.logs.evidence import Heard
 from kvfence.facts.logs.statement import Statement
 from kvfence.facts.scan import LINE_BYTES_MAX, Candidate, Readable, candidates
-from kvfence.facts.starts import Start, Stream
+from kvfence.facts.starts import Place, Start, Stream
 from kvfence.facts.wrapping import Source, unwrap
-from kvfence.findings.finding import Evidence
-from kvfence.findings.redact import as_evidence
 
 _READERS: tuple[Callable[[str], Statement | None], ...] = (cell.read, sglang.read, vllm.read)
 _RESOLVERS: Mapping[Engine, Callable[[Heard], dict[str, Fact]]] = {
@@ -22,10 +21,9 @@ _RESOLVERS: Mapping[Engine, Callable[[Heard], dict[str, Fact]]] = {
     Engine.SGLANG: sglang_facts.resolve,
     Engine.VLLM: vllm_facts.resolve,
 }
-_EVIDENCE_CHARS = 2048
-"""How much of a line is masked and cut to make evidence of it; of settings, each pair is its own evidence."""
 _STREAMS_MAX = 1024
 """Printers in one log. Beyond it a log is no log of a deployment but of a fleet; the rest is left out and said so."""
+_LAST_NUMBER = re.compile(r"[\d,.]+$")
 _COMMENT = "#"
 
 StreamKey = tuple[Source | None, Engine, str | None]
@@ -44,11 +42,11 @@ class _Streams:
     by_key: dict[StreamKey, Stream] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
 
-    def add(self, key: StreamKey, statement: Statement, number: int, whole: Evidence) -> None:
+    def add(self, key: StreamKey, statement: Statement, place: Place) -> None:
         if key not in self.by_key and len(self.by_key) >= _STREAMS_MAX:
             self.note(f"it holds more than {_STREAMS_MAX} printers; the later ones were left out")
             return
-        self.by_key.setdefault(key, Stream()).add(statement, number, whole)
+        self.by_key.setdefault(key, Stream()).add(statement, place)
 
     def note(self, gap: str) -> None:
         if gap not in self.gaps:
@@ -77,11 +75,13 @@ def _take(streams: _Streams, candidate: Candidate, file: str) -> None:
     if candidate.cut:
         streams.note(f"line {candidate.number} is longer than {LINE_BYTES_MAX >> 20} MiB and was read to there")
     line = unwrap(candidate.pieces)
-    statement = understood(line.text)
+    # `681` at the very end of a log that was cut off may be the head of `681280`.
+    text = line.text if candidate.ended else _LAST_NUMBER.sub("", line.text)
+    statement = understood(text)
     if statement is None:
         return
-    whole = Evidence(file=file, line=candidate.number, text=as_evidence(line.text[:_EVIDENCE_CHARS]))
-    streams.add((line.source, statement.engine, statement.node), statement, candidate.number, whole)
+    place = Place(file, candidate.number, text)
+    streams.add((line.source, statement.engine, statement.node), statement, place)
 
 
 def _settle(stream: Stream, streams: _Streams) -> None:

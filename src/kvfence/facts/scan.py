@@ -9,7 +9,7 @@ together here, since an engine's dump of its settings is 20 to 30 KB and the pie
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kvfence.facts.wrapping import is_partial
@@ -34,7 +34,7 @@ STEMS = (
     b"prefill bootstrap",
     b"Prefill parallel info",
     b"canary",
-    b"#new-token: 1,",
+    b"#new-token: 1, #cached-token: 0,",
     b"orruption detected",
     b"metadata buffers",
     b" blocks: ",
@@ -70,6 +70,8 @@ class Candidate:
     pieces: tuple[bytes, ...]
     cut: bool
     """It was longer than `LINE_BYTES_MAX` and is not whole."""
+    ended: bool = True
+    """False for the last line of a source that stops without a newline: it may go on where the source stopped."""
 
 
 def candidates(source: Readable) -> Iterator[Candidate]:
@@ -91,7 +93,18 @@ def candidates(source: Readable) -> Iterator[Candidate]:
         lines_before += text.count(b"\n", 0, kept)
         carried = text[kept:]
     if carried:
-        yield from _in_block(carried if carried.endswith(b"\n") else carried + b"\n", lines_before, final=True)
+        yield from _last(carried, lines_before)
+
+
+def _last(carried: bytes, lines_before: int) -> Iterator[Candidate]:
+    """What the source ends with, when it does not end with a newline, or ends within the pieces of a line."""
+    ended = carried.endswith(b"\n")
+    body = carried if ended else carried + b"\n"
+    last_line = lines_before + body.count(b"\n")
+    for candidate in _in_block(body, lines_before, final=True):
+        at_end = candidate.number + len(candidate.pieces) > last_line
+        unfinished = at_end and (not ended or is_partial(candidate.pieces[-1]))
+        yield replace(candidate, ended=False) if unfinished else candidate
 
 
 def _overlong(text: bytes, number: int) -> Iterator[Candidate]:

@@ -10,17 +10,35 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 
 from kvfence.facts.fact import Engine, Happening, Kind
 from kvfence.facts.logs.evidence import Heard
 from kvfence.facts.logs.statement import Phase, Statement
 from kvfence.findings.finding import Evidence
+from kvfence.findings.redact import as_evidence
 
 STARTS_MAX = 32
 """Of one stream. A crash loop writes thousands; the last ones are kept and the rest are counted."""
 _EVIDENCE_MAX = 5
+_EVIDENCE_CHARS = 2048
+"""How much of a line is masked and cut to make evidence of it; of settings, each pair is its own evidence."""
 _STRAIGHT_AFTER_LINES = 40
 """A refusal is printed once a rank, and a pod has up to 16 of them, before the batch that it ends in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a log. Evidence is made of it only when it is kept: masking costs more than all the rest."""
+
+    file: str
+    line: int
+    text: str
+
+    def evidence(self, part: str = "") -> Evidence:
+        """The line as evidence, or only a part of it that holds no secret."""
+        text = part or as_evidence(self.text[:_EVIDENCE_CHARS])
+        return Evidence(file=self.file, line=self.line, text=text)
 
 
 @dataclass(slots=True)
@@ -37,19 +55,19 @@ class Start:
     _refused_at: dict[str, int] = field(default_factory=dict)
     """Where each rank last refused a prompt and no batch of one token has followed yet."""
 
-    def add(self, statement: Statement, number: int, whole: Evidence) -> None:
-        """Take in what a line says; `whole` is the line as evidence."""
+    def add(self, statement: Statement, place: Place) -> None:
+        """Take in what a line says."""
         for said in statement.said:
-            seen = Evidence(file=whole.file, line=whole.line, text=said.text) if said.text else whole
+            seen = partial(place.evidence, said.text)
             self.heard.hear(said.name, rank=statement.rank, value=said.value, seen=seen)
         if statement.phase is not None:
             self.reached = max(self.reached or statement.phase, statement.phase)
             self._ranks_reached.setdefault(statement.phase, set()).add(statement.rank)
         for happened in statement.happened:
-            if happened.kind is not Kind.PLACEHOLDER or self._follows_refusal(number):
-                self._count(happened.kind, statement.rank, happened.asked_tokens, whole)
+            if happened.kind is not Kind.PLACEHOLDER or self._follows_refusal(place.line):
+                self._count(happened.kind, statement.rank, happened.asked_tokens, place)
             if happened.kind is Kind.REFUSED:
-                self._refused_at[statement.rank] = number
+                self._refused_at[statement.rank] = place.line
 
     def begins_anew(self, statement: Statement) -> bool:
         """Whether that line is of a later start than this one."""
@@ -90,7 +108,7 @@ class Start:
         self._refused_at.clear()
         return bool(near)
 
-    def _count(self, kind: Kind, rank: str, asked_tokens: int | None, seen: Evidence) -> None:
+    def _count(self, kind: Kind, rank: str, asked_tokens: int | None, place: Place) -> None:
         """Every rank may print the same event, so the rank that printed most counts."""
         by_rank = self._counts.setdefault(kind, Counter())
         by_rank[rank] += 1
@@ -101,7 +119,7 @@ class Start:
             kind=kind,
             count=max(by_rank.values()),
             asked_tokens_max=max((tokens for tokens in known if tokens), default=None),
-            seen=places if len(places) >= _EVIDENCE_MAX else (*places, seen),
+            seen=places if len(places) >= _EVIDENCE_MAX else (*places, place.evidence()),
         )
 
 
@@ -112,14 +130,14 @@ class Stream:
     starts: list[Start] = field(default_factory=list)
     dropped: int = 0
 
-    def add(self, statement: Statement, number: int, whole: Evidence) -> None:
+    def add(self, statement: Statement, place: Place) -> None:
         """Take in a line, as part of the latest start or as the first of another one."""
         if not self.starts or self.starts[-1].begins_anew(statement):
             self.starts.append(Start(statement.engine, statement.node))
             if len(self.starts) > STARTS_MAX:
                 del self.starts[0]
                 self.dropped += 1
-        self.starts[-1].add(statement, number, whole)
+        self.starts[-1].add(statement, place)
 
     def interleaved(self) -> tuple[Start, ...]:
         """The starts whose pools cannot be told apart: one without a headline, and after it one without settings."""

@@ -56,7 +56,7 @@ def unwrap(pieces: tuple[bytes, ...]) -> Unwrapped:
 
 
 def _unwrap_one(text: str) -> Unwrapped:
-    text = _COLOUR.sub("", text).rstrip("\r\n")
+    text = _plain(text)
     source: Source | None = None
     for _ in range(_LAYERS_MAX):
         inner = _without_outermost(text)
@@ -64,6 +64,11 @@ def _unwrap_one(text: str) -> Unwrapped:
             break
         text, source = inner.text, source or inner.source
     return Unwrapped(text, source)
+
+
+def _plain(text: str) -> str:
+    text = text.rstrip("\r\n")
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def _without_outermost(text: str) -> Unwrapped | None:
@@ -87,4 +92,4 @@ def _from_json(text: str) -> Unwrapped | None:
     if message is None:
         return None
     name = next((fields[key] for key in _NAME_KEYS if isinstance(fields.get(key), str)), None)
-    return Unwrapped(_COLOUR.sub("", message).rstrip("\r\n"), Source(name, name) if name else None)
+    return Unwrapped(_plain(message), Source(name, name) if name else None)

@@ -58,10 +58,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_fence_at_work(node: NodeFacts) -> bool:
-    """The cell's refusals are typed under I1, and its router refuses before anything is reserved."""
-    if engine_of(node) is not Engine.CELL:
-        return False
-    return "I1" in (node.text("checks") or "").split(",") or role_of(node) is None
+    """The cell's refusals are typed under I1."""
+    return engine_of(node) is Engine.CELL and "I1" in (node.text("checks") or "").split(",")
 
 
 def _stub(node: NodeFacts) -> Happening | None:

@@ -6,7 +6,7 @@ the one value that all agree on, the last one, or the smallest over the ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from kvfence.facts.fact import Fact
@@ -22,10 +22,10 @@ class Heard:
 
     _by_name: dict[str, dict[tuple[str, str | int | bool], Evidence]] = field(default_factory=dict)
 
-    def hear(self, name: str, *, rank: str, value: str | int | bool, seen: Evidence) -> None:
+    def hear(self, name: str, *, rank: str, value: str | int | bool, seen: Callable[[], Evidence]) -> None:
         """Remember it; a repetition counts as the latest but keeps its first place."""
         places = self._by_name.setdefault(name, {})
-        first_seen = places.pop((rank, value), seen)
+        first_seen = places.pop((rank, value), None) or seen()
         if len(places) >= _PLACES_MAX:
             del places[next(reversed(places))]
         places[rank, value] = first_seen

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 
 from kvfence.facts.fact import Engine, Kind
 from kvfence.facts.logs import launch, settings
-from kvfence.facts.logs.statement import LEAD, Happened, Phase, Said, Statement, number
+from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
 
 _RANKS = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*((?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)+)\]")
 _LAUNCH = re.compile(r"(?:sglang[./]launch_server(?:\.py)?|\bsglang serve)\s+(?=.*--model(?:-path)?[ =](?!<)\S)")
-_SETTINGS = re.compile(LEAD + r"\bserver_args=(?:ServerArgs)?(?=[({])")
+_SETTINGS = re.compile(r"\bserver_args=(?:ServerArgs)?(?=[({])")
 _DUMPED = (
     "disaggregation_mode",
     "context_length",
@@ -76,7 +76,7 @@ def _allocated(match: re.Match[str]) -> Iterator[Said]:
 
 def _headline(match: re.Match[str]) -> Iterator[Said]:
     yield Said("headline.pool", number(match[1]))
-    if context := re.search(r"\bcontext_len=(\d+)(?=\D)", match.string[match.end() :]):
+    if context := re.search(r"\bcontext_len=(\d{1,15})(?=\D)", match.string[match.end() :]):
         yield Said("headline.context", number(context[1]))
 
 
@@ -88,7 +88,7 @@ def _warned(match: re.Match[str]) -> Iterator[Said]:
 def _refused(match: re.Match[str]) -> Iterator[Said | Happened]:
     yield Said("limit", number(match[2]))
     # The front door repeats what the scheduler said of the same request.
-    if "[http_server]" not in match[0]:
+    if "[http_server]" not in match.string[: match.start()]:
         yield Happened(Kind.REFUSED, number(match[1]))
 
 
@@ -105,43 +105,60 @@ def _one_token(match: re.Match[str]) -> Iterator[Said | Happened]:
 
 
 _POOL_KINDS = r"(?:[\w-]+ )?KV [Cc]ache(?: is)? (?:allocated|VA upper bound)\.(?: dtype: torch\.(?P<dtype>\w+),)?"
-_LINES: tuple[tuple[str, SayFrom], ...] = (
-    (r"\bmax_total_num_tokens=(\d+)(?=, )", _headline),
-    (r"\bKV pool holds (\d+) tokens, fewer than --context-length (\d+)", _warned),
-    (r"\bPost-capture KV sizing: full_layer_tokens=(\d+)(?=\D)", _pool("swa.full")),
-    (r"\bUse sliding window memory pool\. full_layer_tokens=(\d+)(?=\D)", _pool("swa.full")),
-    (_POOL_KINDS + r".*?#tokens: (\d+)(?=\D)", _allocated),
-    (r"\bUsing KV cache dtype: torch\.(\w+)", lambda match: iter((Said("dtype", match[1]),))),
-    (r"Input length \((\d+) tokens\) exceeds the maximum allowed length \((\d+) tokens\)", _refused),
-    (r"Truncated\. len\(req\.origin_input_ids\)=(\d+), max_req_input_len=(\d+)", _truncated),
-    (r"\bPrefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0,", _one_token),
-    (r"Radix cache is (?:dis|en)abled for decode server", _role("decode")),
-    (r"\bPrefill parallel info for \[", _role("decode")),
-    (r"BootstrapServer started successfully", _role("prefill")),
-    (r"Register prefill bootstrap: ", _role("prefill")),
-    (r"Prefill successfully registered to bootstrap server", _role("prefill")),
-    (r"The server is fired up and ready to roll!", _shows("served")),
-    (r"\binstall_canary: ", _shows("canary.line")),
-    (r"\bKV checksum skipped: ", _happens(Kind.UNVERIFIED)),
-    (r"\bregistered \d+ metadata buffers but this prefill has \d+", _happens(Kind.UNVERIFIED)),
-    (r"per-forward verify skipped this step due to overflow", _happens(Kind.UNVERIFIED)),
-    (r"\bKV checksum mismatch ", _happens(Kind.CHECK_FAILED)),
-    (r"\bkv_canary violation: ", _happens(Kind.CHECK_FAILED)),
-    (r"\b(?:Context|Metadata) corruption detected", _happens(Kind.CHECK_FAILED)),
-    (r"\bDeferred KV release for room \S+ timed out", _happens(Kind.RELEASED_UNDRAINED)),
+_LINES: tuple[tuple[str, str, SayFrom], ...] = (
+    ("max_total_num_tokens=", r"\bmax_total_num_tokens=(\d{1,15})(?=, )", _headline),
+    ("KV pool holds ", r"\bKV pool holds (\d{1,15}) tokens, fewer than --context-length (\d{1,15})", _warned),
+    ("Post-capture KV sizing", r"\bPost-capture KV sizing: full_layer_tokens=(\d{1,15})(?=\D)", _pool("swa.full")),
+    (
+        "Use sliding window memory pool",
+        r"\bUse sliding window memory pool\. full_layer_tokens=(\d{1,15})(?=\D)",
+        _pool("swa.full"),
+    ),
+    ("#tokens: ", _POOL_KINDS + r".*?#tokens: (\d{1,15})(?=\D)", _allocated),
+    ("Using KV cache dtype", r"\bUsing KV cache dtype: torch\.(\w+)", lambda match: iter((Said("dtype", match[1]),))),
+    (
+        "Input length (",
+        r"Input length \((\d{1,15}) tokens\) exceeds the maximum allowed length \((\d{1,15}) tokens\)",
+        _refused,
+    ),
+    (
+        "Truncated. len(",
+        r"Truncated\. len\(req\.origin_input_ids\)=(\d{1,15}), max_req_input_len=(\d{1,15})",
+        _truncated,
+    ),
+    (
+        "Prefill batch, #new-seq: 1, #new-token: 1,",
+        r"\bPrefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0,",
+        _one_token,
+    ),
+    ("decode server", r"Radix cache is (?:dis|en)abled for decode server", _role("decode")),
+    ("Prefill parallel info for", r"\bPrefill parallel info for \[", _role("decode")),
+    ("BootstrapServer started", r"BootstrapServer started successfully", _role("prefill")),
+    ("Register prefill bootstrap", r"Register prefill bootstrap: ", _role("prefill")),
+    ("Prefill successfully registered", r"Prefill successfully registered to bootstrap server", _role("prefill")),
+    ("fired up and ready", r"The server is fired up and ready to roll!", _shows("served")),
+    ("install_canary", r"\binstall_canary: ", _shows("canary.line")),
+    ("KV checksum skipped", r"\bKV checksum skipped: ", _happens(Kind.UNVERIFIED)),
+    ("metadata buffers", r"\bregistered \d+ metadata buffers but this prefill has \d+", _happens(Kind.UNVERIFIED)),
+    ("per-forward verify skipped", r"per-forward verify skipped this step due to overflow", _happens(Kind.UNVERIFIED)),
+    ("KV checksum mismatch", r"\bKV checksum mismatch ", _happens(Kind.CHECK_FAILED)),
+    ("kv_canary violation", r"\bkv_canary violation: ", _happens(Kind.CHECK_FAILED)),
+    (" corruption detected", r"\b(?:Context|Metadata) corruption detected", _happens(Kind.CHECK_FAILED)),
+    ("Deferred KV release", r"\bDeferred KV release for room \S+ timed out", _happens(Kind.RELEASED_UNDRAINED)),
 )
 
 
-_READERS = tuple((re.compile(LEAD + pattern), say) for pattern, say in _LINES)
+_MESSAGES = tuple(Message(stem, re.compile(pattern), say) for stem, pattern, say in _LINES)
 
 
 def read(text: str) -> Statement | None:
     """What an SGLang line says; None if it is no line that this reader knows."""
     if started := _read_start(text):
         return started
-    for pattern, say in _READERS:
-        if match := pattern.match(text):
-            return _statement(text, tuple(say(match)))
+    for message in _MESSAGES:
+        says = message.says(text)
+        if says is not None:
+            return _statement(text, says)
     return None
 
 
@@ -158,14 +175,14 @@ def _statement(text: str, says: tuple[Said | Happened, ...]) -> Statement:
 
 
 def _read_start(text: str) -> Statement | None:
-    if match := _SETTINGS.match(text):
+    if match := own("server_args=", _SETTINGS, text):
         style = "dict" if text[match.end()] == "{" else "repr"
         said = (
             Said("set.style", style, f"server_args: printed as a {style}"),
             *_dumped(settings.parse(text, match.end())),
         )
         return Statement(engine=Engine.SGLANG, said=said, phase=Phase.SETTINGS)
-    if match := _LAUNCH.search(text):
+    if match := _LAUNCH.search(text) if "sglang" in text else None:
         said = tuple(_flagged(launch.parse(text, match.end())))
         return Statement(engine=Engine.SGLANG, said=said, phase=Phase.LAUNCH)
     return None

@@ -22,6 +22,8 @@ from kvfence.facts.logs.evidence import Heard, first_of
 _LIMIT_BELOW = 6
 """min(context - 1, pool - 1) - 5, in every version read (0.5.10 to 0.5.23)."""
 _CHECKSUM = "disaggregation_enable_kv_checksum"
+_NUMBERS = frozenset({"page_size", "tp_size", "dp_size", "pp_size", "pool_cap_tokens"})
+"""A launch command may hold `${PAGE_SIZE:-64}`, which is not read."""
 _POOLS = ("headline.pool", "headline.context", "warned.pool", "warned.context", "swa.full", "allocated", "limit")
 
 
@@ -50,7 +52,11 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "pool_cap_tokens": _setting(heard, "max_total_tokens"),
         "model": _setting(heard, "model_path"),
     }
-    return {name: fact for name, fact in found.items() if fact is not None}
+    return {
+        name: fact
+        for name, fact in found.items()
+        if fact is not None and (name not in _NUMBERS or isinstance(fact.value, int))
+    }
 
 
 def pool_names() -> tuple[str, ...]:

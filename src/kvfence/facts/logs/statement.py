@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 from kvfence.facts.fact import Engine, Kind
 
-LEAD = r"^[^'\"{}]{0,200}?"
-"""What may stand before an engine's message: time, level, process, module. No quote and no brace, so that a message
-which stands inside a customer's prompt, in a log of requests, is never taken for the engine's own."""
+LEAD_CHARS_MAX = 200
+_SOMEBODYS = re.compile(r"['\"{}]")
+
+
+def own(stem: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The pattern's match, where nothing but time, level, process and module stands before it.
+
+    `stem` stands in every such line; it is looked for first, since most lines are of another kind.
+
+    No quote and no brace: a message that stands inside a customer's prompt, in a log of requests, is never taken for
+    the engine's own.
+    """
+    match = pattern.search(text) if stem in text else None
+    if match is None or match.start() > LEAD_CHARS_MAX or _SOMEBODYS.search(text, 0, match.start()):
+        return None
+    return match
 
 
 class Phase(IntEnum):
@@ -55,3 +70,17 @@ class Statement:
 def number(digits: str) -> int:
     """`1,048,576` as a number."""
     return int(digits.replace(",", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One kind of line: how it is recognised, and what it says."""
+
+    stem: str
+    pattern: re.Pattern[str]
+    say: Callable[[re.Match[str]], Iterator[Said | Happened]]
+
+    def says(self, text: str) -> tuple[Said | Happened, ...] | None:
+        """What the line says, if it is of this kind."""
+        match = own(self.stem, self.pattern, text)
+        return None if match is None else tuple(self.say(match))

@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterator
 
 from kvfence.facts.fact import Engine, Kind
 from kvfence.facts.logs import launch, settings
-from kvfence.facts.logs.statement import LEAD, Happened, Phase, Said, Statement, number
+from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
 
 _RANK = re.compile(r"\(EngineCore(_DP\d+|_\d+)?\b")
 _VERSION = r"v?(?P<version>\d+\.\d+[\w.+-]*)"
 _LAUNCH = re.compile(
     r"(?:\bvllm serve\s+(?=[^\s\[<])|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
 )
-_SETTINGS = re.compile(LEAD + r"(?:non-default args: (?=\{)|\bargs: Namespace(?=\())")
-_ENGINE_CONFIG = re.compile(
-    LEAD + rf"Initializing an? (?:V1 )?(?:LLM )?engine(?: \({_VERSION}\))? with config: (?=\w+=)"
-)
+_SETTINGS = re.compile(r"(?:non-default args: (?=\{)|\bargs: Namespace(?=\())")
+_ENGINE_CONFIG = re.compile(rf"Initializing an? (?:V1 )?(?:LLM )?engine(?: \({_VERSION}\))? with config: (?=\w+=)")
 _SETTING_NAMES = {
     "max_seq_len": "context",
     "max_model_len": "context",
@@ -38,6 +36,7 @@ _SETTING_NAMES = {
 _ALIASES = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size"}
 _KV_ROLE = re.compile(r"""\bkv_role['"]?\s*[:=]\s*['"]?(kv_\w+)""")
 _KV_CONNECTOR = re.compile(r"""\bkv_connector['"]?\s*[:=]\s*['"]?(\w+)""")
+_TOKENS = r"(\d[\d,]{0,19}) tokens"
 SayFrom = Callable[[re.Match[str]], Iterator[Said | Happened]]
 
 
@@ -70,42 +69,55 @@ def _needs_more(match: re.Match[str]) -> Iterator[Said | Happened]:
     yield Happened(Kind.WILL_NOT_START)
 
 
-_LINES: tuple[tuple[str, SayFrom], ...] = (
+_LINES: tuple[tuple[str, str, SayFrom], ...] = (
     (
-        r"\b(?:[A-Z]{3} )?KV cache size: ([\d,]+) tokens(?:, Maximum concurrency for ([\d,]+) tokens per request)?",
+        "KV cache size: ",
+        rf"\b(?:[A-Z]{{3}} )?KV cache size: {_TOKENS}(?:, Maximum concurrency for {_TOKENS} per request)?",
         _pool,
     ),
-    (r"\bMaximum concurrency for ([\d,]+) tokens per request", _says("context.line")),
-    (r"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu) blocks: (\d+)(?=\D|$)", _says("blocks")),
-    (r"num_gpu_blocks is: (\d+)", _says("blocks")),
+    ("Maximum concurrency for", r"\bMaximum concurrency for (\d[\d,]{0,19}) tokens per request", _says("context.line")),
+    (" blocks: ", r"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu) blocks: (\d{1,15})(?=\D|$)", _says("blocks")),
+    ("num_gpu_blocks is", r"num_gpu_blocks is: (\d{1,15})(?=\D|$)", _says("blocks")),
     (
-        r"max seq len \((\d+)\) is larger than the maximum number of tokens that can be stored in KV cache \((\d+)\)",
+        "stored in KV cache (",
+        r"max seq len \((\d{1,15})\) is larger than the maximum number of .* stored in KV cache \((\d{1,15})\)",
         _too_small,
     ),
-    (r"To serve at least one request with the model s max seq len \((\d+)\)", _needs_more),
-    (r"\bUsing max model len (\d+)", _says("context.line")),
-    (r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", _text("version")),
-    (r"\bSetting attention block size to (\d+) tokens", _says("block_size.line")),
-    (r"\bForcing kv cache block size to (\d+)", _says("block_size.line")),
-    (r"\bUsing (fp8\w*) data type to store kv cache", _text("kv_dtype.line")),
-    (r"\bCreating v1 connector with name: (\w+)", _text("connector")),
-    (r"\bPotentially invalid KV blocks for unrecognized request", _happens(Kind.EXPIRED_READ)),
-    (r"\bReleasing expired KV blocks", _happens(Kind.RELEASED_UNDRAINED)),
+    (
+        "To serve at least one request",
+        r"To serve at least one request with the model s max seq len \((\d{1,15})\)",
+        _needs_more,
+    ),
+    ("Using max model len", r"\bUsing max model len (\d{1,15})(?=\D|$)", _says("context.line")),
+    ("server version", r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", _text("version")),
+    (
+        "Setting attention block size",
+        r"\bSetting attention block size to (\d{1,15})(?=\D|$) tokens",
+        _says("block_size.line"),
+    ),
+    ("Forcing kv cache block size", r"\bForcing kv cache block size to (\d{1,15})(?=\D|$)", _says("block_size.line")),
+    ("data type to store kv cache", r"\bUsing (fp8\w*) data type to store kv cache", _text("kv_dtype.line")),
+    ("Creating v1 connector", r"\bCreating v1 connector with name: (\w+)", _text("connector")),
+    (
+        "Potentially invalid KV blocks",
+        r"\bPotentially invalid KV blocks for unrecognized request",
+        _happens(Kind.EXPIRED_READ),
+    ),
+    ("Releasing expired KV blocks", r"\bReleasing expired KV blocks", _happens(Kind.RELEASED_UNDRAINED)),
 )
-_READERS = tuple((re.compile(LEAD + pattern), say) for pattern, say in _LINES)
+_MESSAGES = tuple(Message(stem, re.compile(pattern), say) for stem, pattern, say in _LINES)
 
 
 def read(text: str) -> Statement | None:
     """What a vLLM line says; None if it is no line that this reader knows."""
     # The only apostrophe in a message that we read; everywhere else a quote means that the text is somebody's.
-    plain = text.replace("The model's max seq len", "The model s max seq len", 1).replace(
-        "with the model's max seq len", "with the model s max seq len", 1
-    )
+    plain = text.replace("model's max seq len", "model s max seq len", 1) if "model's" in text else text
     if started := _read_start(text):
         return started
-    for pattern, say in _READERS:
-        if match := pattern.match(plain):
-            return _statement(text, tuple(say(match)))
+    for message in _MESSAGES:
+        says = message.says(plain)
+        if says is not None:
+            return _statement(text, says)
     return None
 
 
@@ -129,15 +141,15 @@ def _rank(text: str) -> str:
 
 
 def _read_start(text: str) -> Statement | None:
-    if match := _ENGINE_CONFIG.match(text):
+    if match := own(" with config: ", _ENGINE_CONFIG, text):
         said = [*_configured(settings.parse(text, match.end()), "config"), *_connected(text)]
         if match["version"]:
-            said.append(Said("version", match["version"], match[0][-120:]))
+            said.append(Said("version", match["version"], match[0]))
         return Statement(engine=Engine.VLLM, said=tuple(said), phase=Phase.SETTINGS, rank=_rank(text))
-    if match := _SETTINGS.match(text):
+    if match := own("args: ", _SETTINGS, text):
         said = [*_configured(settings.parse(text, match.end()), "args"), *_connected(text)]
         return Statement(engine=Engine.VLLM, said=tuple(said))
-    if match := _LAUNCH.search(text):
+    if match := _LAUNCH.search(text) if "vllm" in text else None:
         said = [*_flagged(launch.parse(text, match.end())), *_connected(text)]
         return Statement(engine=Engine.VLLM, said=tuple(said), phase=Phase.LAUNCH)
     return None

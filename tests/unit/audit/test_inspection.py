@@ -1,0 +1,113 @@
+"""From targets to a verdict: what was looked at, what was not, and what a broken rule costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from kvfence.audit import inspect
+from kvfence.audit.deployment import Deployment
+from kvfence.audit.pages import index, page
+from kvfence.audit.registry import RULES
+from kvfence.audit.rule import Rule, RuleModule
+from kvfence.errors import UsageError
+from kvfence.facts.fact import FACT_NAMES
+from kvfence.findings.finding import Finding
+from kvfence.findings.verdict import Verdict
+from support.audit_logs import CELL_START, HEADLINE, INCIDENT, audited
+
+CHECKS = "I1,I2-count,I2-digest,I3,I4,I5"
+PAGES = Path(__file__).parents[3] / "docs" / "rules"
+
+
+def _cell(role: str, pool: int = 1536) -> str:
+    return CELL_START.format(role=role, rules="fenced", pool=pool, checks=CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("logs", "verdict"),
+    [
+        ((HEADLINE.format(rank="", pool=512, context=512),), Verdict.CLEAN),
+        ((HEADLINE.format(rank="", pool=511, context=512),), Verdict.FOUND),
+        ((_cell("prefill"), _cell("decode")), Verdict.CLEAN),
+        ((_cell("prefill"),), Verdict.CLEAN),
+        ((_cell("decode"),), Verdict.UNKNOWN),
+        (("INFO [kv_cache_utils.py:1] GPU KV cache size: 900 tokens",), Verdict.UNKNOWN),
+        (("nothing of the kind",), Verdict.UNKNOWN),
+        ((_cell("prefill"), "nothing of the kind"), Verdict.UNKNOWN),
+        ((_cell("prefill"), HEADLINE.format(rank="", pool=511, context=512), "nothing"), Verdict.FOUND),
+    ],
+)
+def test_a_verdict_is_clean_only_when_all_that_decides_was_seen(
+    tmp_path: Path, logs: tuple[str, ...], verdict: Verdict
+):
+    """A missing context, a decode without its prefill, a text of something else: none of them is clean."""
+    assert audited(tmp_path, *logs).verdict is verdict
+
+
+def test_every_node_tells_every_fact_by_name(tmp_path: Path):
+    """Unknown facts are there and None; known ones have a source."""
+    (node,) = audited(tmp_path, HEADLINE.format(rank="", pool=512, context=512)).nodes
+    assert tuple(node.facts) == FACT_NAMES
+    assert node.facts["engine_version"] is None
+    assert {name for name, value in node.facts.items() if value is not None} == set(node.sources)
+
+
+def test_findings_come_worst_first():
+    """A critical finding stands before a medium one."""
+    result = inspect([INCIDENT / "sglang-0.5.19-prefill.log", INCIDENT / "sglang-0.5.19-decode.log"])
+    severities = [finding.severity for finding in result.findings]
+    assert severities == sorted(severities, key=["critical", "high", "medium", "low", "info"].index)
+    assert {finding.rule for finding in result.findings} == {
+        "pool-below-context",
+        "asymmetric-pools",
+        "refused-prompts-seen",
+        "checks-off",
+    }
+
+
+def test_equal_names_in_two_files_are_told_apart(tmp_path: Path):
+    """Two nodes of one name from two files carry their files' names."""
+    text = "[pod/llm-0/s] " + HEADLINE.format(rank="", pool=512, context=512)
+    names = [node.name for node in audited(tmp_path, text, text).nodes]
+    assert names == [f"llm-0 ({tmp_path}/node0.log)", f"llm-0 ({tmp_path}/node1.log)"]
+
+
+def test_a_rule_that_fails_has_said_nothing(tmp_path: Path):
+    """A rule that raises makes the verdict unknown, and is named."""
+
+    def check(_deployment: Deployment) -> Iterator[Finding]:
+        raise ZeroDivisionError
+
+    broken = Rule.of(cast("RuleModule", SimpleNamespace(ID="broken", check=check, __doc__="Broken.")))
+    path = tmp_path / "a.log"
+    path.write_text(HEADLINE.format(rank="", pool=512, context=512))
+    result = inspect([path], rules=[broken])
+    assert result.verdict is Verdict.UNKNOWN
+    assert "broken" in {gap.what.removeprefix("rule ") for gap in result.not_checked}
+
+
+def test_standard_input_is_named_once():
+    """Nothing named, or standard input twice, is wrong use."""
+    for targets in ([], ["-", "-"]):
+        with pytest.raises(UsageError):
+            inspect(targets)
+
+
+def test_every_rule_has_its_page_and_every_page_its_rule():
+    """The pages are the rules' docstrings, word for word; `python -m kvfence.audit.pages docs/rules` writes them."""
+    wanted = {f"{rule.id}.md": page(rule) for rule in RULES} | {"README.md": index()}
+    assert {path.name: path.read_text("utf-8") for path in PAGES.glob("*.md")} == wanted
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_is_named_like_its_file_and_says_all(rule: Rule):
+    """An id is its file's name, and its page says what it says, why it matters, how bad it is, and what ends it."""
+    assert rule.module.__name__.rpartition(".")[2] == rule.id.replace("-", "_")  # type: ignore[attr-defined]  # a module has a name
+    for heading in ("## What it says", "## Why it matters", "## How bad", "## What ends it"):
+        assert heading in rule.page
+    assert rule.title.endswith(".")
