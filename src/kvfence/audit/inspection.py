@@ -11,11 +11,12 @@ from kvfence.audit.gaps import gaps_of
 from kvfence.audit.registry import RULES
 from kvfence.audit.rule import Rule
 from kvfence.errors import UsageError
-from kvfence.facts.fact import FACT_NAMES, NodeFacts
+from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
 from kvfence.facts.read_log import LogReading, numbered
 from kvfence.facts.target import STDIN, node_name, read_target
-from kvfence.findings.deployment import AuditResult, Node, NotChecked
+from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
+from kvfence.findings.redact import as_evidence
 
 _WORST_FIRST = tuple(Severity)
 
@@ -81,9 +82,14 @@ def _unread(readings: Sequence[tuple[str, LogReading]]) -> Iterator[NotChecked]:
             yield NotChecked(target, gap)
 
 
+def _printable(fact: Fact) -> FactValue:
+    """A value as it may be shown: text comes from a log, so it is cut and masked as evidence is."""
+    return as_evidence(fact.value) if isinstance(fact.value, str) else fact.value
+
+
 def _reported(node: NodeFacts) -> Node:
     return Node(
         name=node.name,
-        facts={name: fact.value if (fact := node.fact(name)) else None for name in FACT_NAMES},
+        facts={name: _printable(fact) if (fact := node.fact(name)) else None for name in FACT_NAMES},
         sources={name: fact.seen for name in FACT_NAMES if (fact := node.fact(name))},
     )

@@ -24,6 +24,7 @@ _RESOLVERS: Mapping[Engine, Callable[[Heard], dict[str, Fact]]] = {
 _STREAMS_MAX = 1024
 """Printers in one log. Beyond it a log is no log of a deployment but of a fleet; the rest is left out and said so."""
 _LAST_NUMBER = re.compile(r"[\d,.]+$")
+_LAST_WORD = re.compile(r"\S+$")
 _COMMENT = "#"
 
 StreamKey = tuple[Source | None, Engine, str | None]
@@ -75,13 +76,20 @@ def _take(streams: _Streams, candidate: Candidate, file: str) -> None:
     if candidate.cut:
         streams.note(f"line {candidate.number} is longer than {LINE_BYTES_MAX >> 20} MiB and was read to there")
     line = unwrap(candidate.pieces)
-    # `681` at the very end of a log that was cut off may be the head of `681280`.
-    text = line.text if candidate.ended else _LAST_NUMBER.sub("", line.text)
+    text = line.text if candidate.ended else _without_last_word(line.text)
     statement = understood(text)
     if statement is None:
         return
     place = Place(file, candidate.number, text)
     streams.add((line.source, statement.engine, statement.node), statement, place)
+
+
+def _without_last_word(text: str) -> str:
+    """A line that the log ends in, without what may be half: a number, or any word of a command.
+
+    `681` may be the head of `681280`, and `--model-path /m` of `/models`.
+    """
+    return (_LAST_WORD if " --" in text else _LAST_NUMBER).sub("", text)
 
 
 def _settle(stream: Stream, streams: _Streams) -> None:

@@ -36,9 +36,8 @@ class Place:
     text: str
 
     def evidence(self, part: str = "") -> Evidence:
-        """The line as evidence, or only a part of it that holds no secret."""
-        text = part or as_evidence(self.text[:_EVIDENCE_CHARS])
-        return Evidence(file=self.file, line=self.line, text=text)
+        """The line as evidence, or only a part of it; masked and cut either way."""
+        return Evidence(file=self.file, line=self.line, text=as_evidence((part or self.text)[:_EVIDENCE_CHARS]))
 
 
 @dataclass(slots=True)

@@ -57,6 +57,15 @@ def test_every_node_tells_every_fact_by_name(tmp_path: Path):
     assert {name for name, value in node.facts.items() if value is not None} == set(node.sources)
 
 
+def test_text_from_a_log_is_cut_and_masked_wherever_it_is_shown(tmp_path: Path):
+    """A setting's text of a thousand characters, a control character or a secret is shown as evidence is."""
+    command = "python -m sglang.launch_server --model-path /m?token=hf_abcdefghijk\x07" + "9" * 1000 + " --tp 2\n"
+    (node,) = audited(tmp_path, command).nodes
+    shown = [str(node.facts["model"]), *(seen.text for seen in node.sources.values())]
+    assert max(map(len, shown)) < 250
+    assert all(text.isprintable() and "hf_abcdefghijk" not in text for text in shown)
+
+
 def test_findings_come_worst_first():
     """A critical finding stands before a medium one."""
     result = inspect([INCIDENT / "sglang-0.5.19-prefill.log", INCIDENT / "sglang-0.5.19-decode.log"])

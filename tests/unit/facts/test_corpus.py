@@ -84,14 +84,14 @@ class _Bytes:
         return taken
 
 
-@settings(max_examples=60, deadline=None)
-@given(log=st.sampled_from(LOGS), share=st.floats(0, 1))
-def test_a_log_cut_off_anywhere_claims_nothing_false(log: Path, share: float):
-    """Whatever a cut-off log still claims, the whole log claims too."""
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+def test_a_log_cut_off_anywhere_claims_nothing_false(log: Path):
+    """Whatever a log cut off at any byte still claims, the whole log claims too. Long logs: at every 97th byte."""
     whole = body(log)
-    cut = read_log(_Bytes(whole[: int(len(whole) * share)], 1 << 20), file="f", fallback_name="n")
     (node,) = read_log(_Bytes(whole, 1 << 20), file="f", fallback_name="n").nodes
-    for shorter in cut.nodes:
+    ends = range(0, len(whole), 1 if len(whole) < 3000 else 97)
+    readings = (read_log(_Bytes(whole[:end], 1 << 20), file="f", fallback_name="n") for end in ends)
+    for shorter in (shorter for cut in readings for shorter in cut.nodes):
         claimed, true = values(shorter), values(node)
         # A bound that is lower than it could be is not false.
         assert str(claimed.pop("engine_version_min", "0")) <= str(true.get("engine_version_min", "0"))

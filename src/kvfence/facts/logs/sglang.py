@@ -34,6 +34,8 @@ _DUMPED = (
     "model_path",
     "port",
 )
+_SWITCHES = {"allow_auto_truncate", "enable_dp_attention", "disaggregation_enable_kv_checksum"}
+"""Flags that are complete without a value; any other without one was cut off, or is not for us to read."""
 _ALIASES = {
     "tp": "tp_size",
     "tensor_parallel_size": "tp_size",
@@ -201,7 +203,7 @@ def _dumped(dump: settings.Settings) -> Iterator[Said]:
 def _flagged(command: launch.Launch) -> Iterator[Said]:
     for flag, value in command.flags.items():
         name = _ALIASES.get(flag, flag)
-        if name in _DUMPED:
+        if name in _DUMPED and (value or name in _SWITCHES):
             yield Said(f"flag.{name}", settings.literal(value) if value else True, command.text(flag))  # type: ignore[arg-type]  # a flag's text is never empty here
     if not {"disaggregation_mode", "config"} & command.flags.keys():
         yield Said("flag.no_role", value=True, text="a launch command without --disaggregation-mode")

@@ -55,7 +55,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
     return {
         name: fact
         for name, fact in found.items()
-        if fact is not None and (name not in _NUMBERS or isinstance(fact.value, int))
+        if fact is not None and (name not in _NUMBERS or type(fact.value) is int)
     }
 
 
@@ -100,7 +100,7 @@ def _context(heard: Heard) -> Fact | None:
 
 
 def _positive(fact: Fact | None) -> Fact | None:
-    return fact if fact and isinstance(fact.value, int) and fact.value > 0 else None
+    return fact if fact and type(fact.value) is int and fact.value > 0 else None
 
 
 def _kv_dtype(heard: Heard) -> Fact | None:

@@ -55,7 +55,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
     return {
         name: fact
         for name, fact in found.items()
-        if fact is not None and (name not in numeric or isinstance(fact.value, int))
+        if fact is not None and (name not in numeric or type(fact.value) is int)
     }
 
 
