@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.findings.finding import Severity
 
 LIMIT_FACTS = ("max_req_input_len", "usable_length", "pool_tokens", "context_length")
 _SGLANG_LIMIT_BELOW = 6
@@ -49,6 +50,14 @@ def role_of(node: NodeFacts) -> Role | None:
 def has_pool(node: NodeFacts) -> bool:
     """Whether it holds KV at all: the cell's router prints its refusals, has none, and is no node to judge."""
     return engine_of(node) is not Engine.CELL or node.fact("role") is not None
+
+
+def cell_severity(node: NodeFacts) -> Severity:
+    """How bad a refusal on a worker of kvfence's cell is: its checks say which layers stand behind it."""
+    checks = set((node.text("checks") or "").split(","))
+    if "I1" in checks:
+        return Severity.LOW
+    return Severity.MEDIUM if checks & {"I2-count", "I2-digest", "I5"} else Severity.CRITICAL
 
 
 def is_disaggregated(node: NodeFacts) -> bool:

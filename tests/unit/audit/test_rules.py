@@ -67,9 +67,19 @@ def _severities(result: AuditResult, rule: str) -> list[Severity]:
         (_server("null", pool=128), Severity.LOW),
         (HEADLINE.format(rank="", pool=128, context=512), Severity.HIGH),
         (_cell("prefill", "placeholder", 1008, "none"), Severity.CRITICAL),
+        (_cell("prefill", "x", 1008, "I2-digest,I3"), Severity.MEDIUM),
         (_cell("prefill", "fenced", 1008, "I1,I2-count,I2-digest,I3,I4,I5"), Severity.LOW),
     ],
-    ids=["prefill-old", "prefill-new", "decode", "unified", "role-unknown", "cell-placeholder", "cell-fenced"],
+    ids=[
+        "prefill-old",
+        "prefill-new",
+        "decode",
+        "unified",
+        "unknown",
+        "cell",
+        "cell-with-a-later-layer",
+        "cell-fenced",
+    ],
 )
 def test_a_pool_below_the_context_is_found_as_bad_as_its_role_makes_it(tmp_path: Path, log: str, severity: Severity):
     """The same gap is critical on an old prefill worker and low on one server for both."""
@@ -122,8 +132,20 @@ def test_unequal_limits_leak_exactly_the_lengths_in_between(tmp_path: Path):
             _cell("decode", "placeholder", 1536, "none"),
             [Severity.CRITICAL],
         ),
+        (_cell("prefill", "x", 1008, "I5"), _cell("decode", "x", 1536, "I5"), [Severity.MEDIUM]),
+        (_cell("prefill", "fenced", 1008, "I1"), _cell("decode", "fenced", 1536, "I1"), []),
     ],
-    ids=["equal", "decode-smaller", "other-model", "other-engine", "fixed", "fixed-but-truncating", "cell"],
+    ids=[
+        "equal",
+        "decode-smaller",
+        "other-model",
+        "other-engine",
+        "fixed",
+        "fixed-but-truncating",
+        "cell",
+        "cell-with-a-later-layer",
+        "cell-fenced",
+    ],
 )
 def test_limits_are_compared_within_a_pair(tmp_path: Path, prefill: str, decode: str, severities: list[Severity]):
     """Only a prefill below its own decode is found, and as bad as the version and its settings make it."""

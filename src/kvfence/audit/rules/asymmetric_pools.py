@@ -14,8 +14,9 @@ other's limit. With `--allow-auto-truncate` the same lengths leak in every versi
 
 ## How bad
 
-Critical where the version is older than 0.5.20 or unknown, where truncation is on, and on kvfence's cell without I1;
-medium where the prefill side is known to turn the prompt away; low on kvfence's cell with I1.
+Critical where the version is older than 0.5.20 or unknown, where truncation is on, and on kvfence's cell without I1,
+I2 and I5; medium where the prefill side is known to turn the prompt away or a later layer is on. With I1 the cell's
+router refuses by the smaller limit, which is no finding.
 
 ## What ends it
 
@@ -26,7 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import LIMIT_FACTS, Deployment, engine_of, first_refused, grouped, version_below
+from kvfence.audit.deployment import (
+    LIMIT_FACTS,
+    Deployment,
+    cell_severity,
+    engine_of,
+    first_refused,
+    grouped,
+    version_below,
+)
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -44,7 +53,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if _gap(prefill, decode) > (_gap(*known) if known else 0):
             worst[prefill.name] = prefill, decode
     for prefill, decode in worst.values():
-        yield _finding(prefill, decode)
+        if not _advertises_the_smaller(prefill):
+            yield _finding(prefill, decode)
+
+
+def _advertises_the_smaller(prefill: NodeFacts) -> bool:
+    """Under I1 the cell's router refuses by the smallest limit of the path, before anything is reserved."""
+    return engine_of(prefill) is Engine.CELL and cell_severity(prefill) is Severity.LOW
 
 
 def _gap(prefill: NodeFacts, decode: NodeFacts) -> int:
@@ -80,7 +95,7 @@ def _truncates(*nodes: NodeFacts) -> bool:
 def _severity(prefill: NodeFacts, decode: NodeFacts) -> Severity:
     match engine_of(prefill):
         case Engine.CELL:
-            return Severity.LOW if "I1" in (prefill.text("checks") or "").split(",") else Severity.CRITICAL
+            return cell_severity(prefill)
         case Engine.VLLM:
             return Severity.MEDIUM
         case _:
@@ -89,7 +104,7 @@ def _severity(prefill: NodeFacts, decode: NodeFacts) -> Severity:
 
 
 def _consequence(prefill: NodeFacts, decode: NodeFacts) -> str:
-    if _severity(prefill, decode) in {Severity.LOW, Severity.MEDIUM}:
+    if _severity(prefill, decode) is Severity.MEDIUM:
         return "The limit that callers are told is not the one that holds."
     if _truncates(prefill, decode):
         return "With --allow-auto-truncate each role cuts to its own limit: decode reads pages that nobody wrote."

@@ -16,9 +16,9 @@ prompt is turned away at the door, but decode is not told and holds its pages fo
 
 | role | severity |
 | --- | --- |
-| prefill, SGLang older than 0.5.21 or of unknown version; kvfence's cell without I1 | critical |
+| prefill, SGLang older than 0.5.21 or of unknown version; kvfence's cell without I1, I2 and I5 | critical |
 | role unknown | high |
-| decode; prefill from 0.5.21 on; vLLM with a role | medium |
+| decode; prefill from 0.5.21 on; vLLM with a role; kvfence's cell with I2 or I5 but not I1 | medium |
 | one server for both; kvfence's cell with I1 | low |
 
 ## What ends it
@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from kvfence.audit.deployment import (
     LIMIT_FACTS,
     Deployment,
+    cell_severity,
     engine_of,
     first_refused,
     grouped,
@@ -46,6 +47,10 @@ from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "pool-below-context"
 _FIXED_AT_THE_DOOR = "0.5.21"
+_CELL_CONSEQUENCE = {
+    Severity.LOW: "They get a 4xx that names both figures.",
+    Severity.MEDIUM: "A refused prompt runs on as one token; a later layer keeps other requests' text out.",
+}
 _CONTEXT_FLAG = {Engine.SGLANG: "--context-length", Engine.VLLM: "--max-model-len", Engine.CELL: "--context"}
 
 
@@ -69,7 +74,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _severity(node: NodeFacts) -> Severity:
     engine, role = engine_of(node), role_of(node)
     if engine is Engine.CELL:
-        return Severity.LOW if "I1" in (node.text("checks") or "").split(",") else Severity.CRITICAL
+        return cell_severity(node)
     if role is Role.UNIFIED:
         return Severity.LOW
     if role is None:
@@ -106,8 +111,8 @@ def _lengths(node: NodeFacts, held: int, context: int) -> str:
 def _consequence(node: NodeFacts) -> str:
     if Kind.WILL_NOT_START in node.happenings:
         return "vLLM refuses to start like this."
-    if engine_of(node) is Engine.CELL and _severity(node) is Severity.LOW:
-        return "They get a 4xx that names both figures."
+    if engine_of(node) is Engine.CELL and _severity(node) is not Severity.CRITICAL:
+        return _CELL_CONSEQUENCE[_severity(node)]
     match role_of(node):
         case Role.UNIFIED:
             return "The caller gets an error instead of the length that was promised."

@@ -15,9 +15,9 @@ at. On decode the log shows nothing.
 
 | what is seen | severity |
 | --- | --- |
-| a prefill worker with the placeholder behind a refusal; kvfence's cell refusing without I1 | critical |
+| a prefill worker with the placeholder behind a refusal; kvfence's cell without I1, I2 and I5 | critical |
 | a prefill worker of unknown version, or a node of unknown role with the placeholder | high |
-| any other refusal on a prefill worker, or on a node of unknown role | medium |
+| any other refusal on a prefill worker or a node of unknown role; the cell with I2 or I5 but not I1 | medium |
 | a refusal on one server for both, or on decode | low |
 
 A refusal of kvfence's cell with I1 is the fence at work and no finding.
@@ -31,7 +31,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, engine_of, grouped, role_of, version_below
+from kvfence.audit.deployment import (
+    Deployment,
+    cell_severity,
+    engine_of,
+    first_refused,
+    grouped,
+    role_of,
+    version_below,
+)
 from kvfence.facts.fact import Engine, Happening, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -59,7 +67,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _is_fence_at_work(node: NodeFacts) -> bool:
     """The cell's refusals are typed under I1."""
-    return engine_of(node) is Engine.CELL and "I1" in (node.text("checks") or "").split(",")
+    return engine_of(node) is Engine.CELL and cell_severity(node) is Severity.LOW
 
 
 def _stub(node: NodeFacts) -> Happening | None:
@@ -74,7 +82,9 @@ def _severity(node: NodeFacts, stub: Happening | None) -> Severity:
         case None:
             return Severity.HIGH if stub else Severity.MEDIUM
         case Role.PREFILL:
-            if stub or engine_of(node) is Engine.CELL:
+            if engine_of(node) is Engine.CELL:
+                return cell_severity(node)
+            if stub:
                 return Severity.CRITICAL
             return Severity.MEDIUM if version_below(node, _NOTHING_SENT_SINCE) is False else Severity.HIGH
 
@@ -95,8 +105,8 @@ def _message(node: NodeFacts, refused: Happening, stub: Happening | None) -> str
 
 
 def _fix(node: NodeFacts, refused: Happening, stub: Happening | None) -> str:
-    limit = node.number("max_req_input_len") or node.number("usable_length")
-    door = f"prompts of {grouped(limit)} tokens or more" if limit else "prompts over this node's limit"
+    first = first_refused(node)
+    door = f"prompts of {grouped(first)} tokens or more" if first else "prompts over this node's limit"
     if _severity(node, stub) in {Severity.LOW, Severity.MEDIUM}:
         return f"Refuse {door} at the router, or promise no more than fits (pool-below-context)."
     return (
