@@ -38,5 +38,30 @@ type: $(VENV)/.dev ## mypy, strict
 shape: $(VENV)/.dev ## floors, cycles, sizes, names
 	$(BIN)/python -m pytest -q tests/shape
 
+docs: $(VENV)/.dev ## write what is generated in docs/
+	$(BIN)/python docs/write.py
+
+bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a log is read
+	$(BIN)/python benchmarks/digest.py
+	$(BIN)/python benchmarks/fence_cost.py
+	$(BIN)/python benchmarks/audit_noise.py
+
+soak: $(VENV)/.dev ## 200 clients for five minutes against the cell
+	$(BIN)/python benchmarks/soak.py
+
+smoke: $(VENV)/.dev ## the wheel alone in a fresh environment
+	rm -rf $(VENV)-smoke && $(PYTHON) -m venv $(VENV)-smoke
+	$(BIN)/python -m pip wheel --quiet --no-deps -w $(VENV)-smoke/wheel .
+	$(VENV)-smoke/bin/python -m pip install --quiet --only-binary ':all:' $(VENV)-smoke/wheel/*.whl
+	$(VENV)-smoke/bin/kvfence --help >/dev/null
+	cd $(VENV)-smoke && bin/kvfence demo >/dev/null
+	rm -rf $(VENV)-smoke
+
+measure: $(VENV)/.dev ## our own tree in figures
+	$(BIN)/python tests/support/measure.py
+
+conformance: ## tests against real engines
+	@echo "no engine adapter exists yet, so there is nothing to conform; see CHANGELOG.md" >&2; exit 2
+
 clean: ## forget the environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -46,12 +47,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(config: CellConfig, bound: socket.socket) -> None:
-    """Serve on `bound` until interrupted."""
+    """Serve on `bound` until SIGINT or SIGTERM; then let requests end, stop the workers and return."""
+    # uvicorn shuts down on either signal and then raises it again: as an exception it lets workers be stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     workers = start_workers(config)
     try:
         server, router = _server(config, workers)
         LOG.info("kvfence cell ready: url=%s max_model_len=%d", _url(bound), router.usable_tokens)
         asyncio.run(_serve(server, router, bound))
+    except KeyboardInterrupt:
+        LOG.info("kvfence cell stopped")
     finally:
         workers.stop()
 

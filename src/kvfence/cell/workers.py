@@ -6,6 +6,7 @@ Both kinds run the same drivers with the same wire; only mailboxes and stores di
 from __future__ import annotations
 
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -134,8 +135,17 @@ class ProcessWorkers:
         self._stores = {}
 
 
+def _end_with_parent() -> None:
+    """A worker never outlives the process that started it, however that one ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _run_process(role: Role, shared: _Shared) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    threading.Thread(target=_end_with_parent, name="kvfence-parent", daemon=True).start()
     stores = {other: PagedKV.attached(shared.config, other, name) for other, name in shared.segments.items()}
     own, peer = stores[role], stores[_peer(role)]
     plumbing = Plumbing(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.output import Format, people_console, write_json, write_text
+from kvfence.cli.output import Format, check_writable, people_console, write_json, write_text
 
 REPORT = Path("kvfence-demo.html")
 
@@ -31,6 +31,7 @@ def demo(
 
     machine = output_format is Format.JSON
     console = people_console(machine_on_stdout=machine and output is None)
+    check_writable(html_file, output)
     chosen = secrets.randbits(48) if seed is None else seed
     story = tell(checked_size(size), chosen, lambda line: console.print(f"· {line}", style="dim"))
     reporting.show(story, console)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 
@@ -36,17 +37,29 @@ def people_console(*, machine_on_stdout: bool) -> Console:
     return Console(stderr=machine_on_stdout, soft_wrap=False, highlight=False)
 
 
+def check_writable(*outputs: Path | None) -> None:
+    """Raise `TargetError` for a file that could not be written, before minutes of work are spent on it."""
+    for output in outputs:
+        if output is None:
+            continue
+        existed = output.exists()
+        write_text("", output, mode="a")
+        if not existed:
+            output.unlink()
+
+
 def write_json(document: Mapping[str, object], output: Path | None) -> None:
     """Write a document to a file, or to standard output."""
     write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
 
 
-def write_text(text: str, output: Path | None) -> None:
+def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w") -> None:
     """Write a report to a file, or to standard output."""
     if output is None:
         sys.stdout.write(text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        with output.open(mode, encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise TargetError(f"cannot write {output}: {error.strerror}. Choose another file with -o") from error

@@ -1,0 +1,47 @@
+import re
+import subprocess
+import sys
+
+import pytest
+
+from kvfence.cli.main import app
+from support.source_tree import ROOT, SOURCE
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+
+
+def test_what_is_generated_is_what_the_program_says():
+    """docs/cli.md, the rules' pages and the floors are up to date; `make docs` writes them."""
+    done = subprocess.run(
+        [sys.executable, "docs/write.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_every_command_has_help_with_an_example(command):
+    """The help of a command ends with a line that can be run."""
+    assert "Example: " in command.callback.__doc__
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_inside_the_documents_resolves(document):
+    """A link to a file of ours leads to a file that exists."""
+    links = [link for link in LINK.findall(document.read_text(encoding="utf-8")) if "://" not in link]
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_every_package_is_on_the_architecture_page():
+    """A newcomer finds a line for each."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert {name for name in packages if f"| `{name}` |" not in page} == set()
+
+
+def test_every_example_of_the_readme_names_a_command_that_exists():
+    """Commands in the README are those of the program."""
+    blocks = re.findall(r"^```\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"^(?:.*\| )?kvfence (\w+)", "".join(blocks), re.MULTILINE))
+    assert named <= {command.callback.__name__ for command in app.registered_commands}
+    assert named >= {"audit", "probe", "serve"}

@@ -1,0 +1,131 @@
+import json
+
+import pytest
+
+from support.programs import answering, assert_one_clear_line, run_kvfence, served, silent, tcp_server
+
+KEYS = {"tokens", "status", "verdict", "recalled", "planted", "foreign"}
+
+
+def probed(*args):
+    ran = run_kvfence("probe", *args, "--format", "json")
+    return ran, json.loads(ran.out)
+
+
+@pytest.fixture(scope="module")
+def leaking():
+    with served("--rules", "placeholder", "--context", "8192") as (url, _):
+        yield url
+
+
+def test_the_old_rules_are_found_from_outside(leaking):
+    """A leak: exit 1, and the lengths over the pool carry the other tenant's markers with status 200."""
+    ran, report = probed(leaking, "--limit", "5312")
+    assert ran.code == 1
+    assert (report["schema"], report["verdict"], report["declared_context"]) == (1, "leak", 8192)
+    assert all(set(length) >= KEYS for length in report["lengths"])
+    by_verdict = {}
+    for length in report["lengths"]:
+        by_verdict.setdefault(length["verdict"], []).append(length)
+    assert set(by_verdict) == {"clean", "leak", "refused"}
+    assert max(length["tokens"] for length in by_verdict["clean"]) <= 5312
+    assert all(length["tokens"] > 5312 and length["status"] == 200 for length in by_verdict["leak"])
+    assert all(length["foreign"] > 0 and length["recalled"] == 0 for length in by_verdict["leak"])
+
+
+def test_no_foreign_marker_is_printed_whole(leaking):
+    """Evidence is masked, in the document and in the table."""
+    _, report = probed(leaking)
+    shown = [mark["shown"] for length in report["lengths"] for mark in length["evidence"]]
+    assert shown
+    assert all(len(mark.split("…")[0]) == 4 for mark in shown)
+
+
+@pytest.mark.parametrize("api", [(), ("--completions",)])
+def test_the_fence_is_clean_from_outside(api):
+    """Clean: exit 0, every marker back up to the advertised length, and past it a refusal."""
+    with served("--context", "8192") as (url, _):
+        ran, report = probed(url, *api)
+    assert ran.code == 0
+    assert report["verdict"] == "clean"
+    assert report["declared_context"] == 5312
+    assert [length["verdict"] for length in report["lengths"]] == ["clean", "clean", "clean", "refused"]
+
+
+def test_a_cell_with_workers_as_processes_leaks_and_is_fenced_alike():
+    """The same two verdicts where the pools lie in shared memory."""
+    verdicts = []
+    for rules in ("placeholder", "fenced"):
+        with served("--rules", rules, "--context", "4096", "--workers", "process") as (url, _):
+            verdicts.append(probed(url)[1]["verdict"])
+    assert verdicts == ["leak", "clean"]
+
+
+def test_a_context_that_is_overstated_has_its_own_verdict():
+    """I7: told of a larger context than is usable, the probe finds the refusal below it."""
+    with served("--context", "8192") as (url, _):
+        ran, report = probed(url, "--context", "8192")
+    assert (ran.code, report["verdict"]) == (1, "limit-overstated")
+
+
+HTML = b"<html><body>Welcome</body></html>"
+MODELS = b'{"object":"list","data":[{"id":"m","max_model_len":8192}]}'
+
+
+@pytest.mark.parametrize(
+    ("misbehave", "words"),
+    [
+        (answering("200 OK", HTML, "text/html"), ("not an OpenAI-compatible endpoint", "HTML")),
+        (answering("500 Internal Server Error", b'{"error":{"message":"boom"}}'), ("status 500",)),
+        (answering("401 Unauthorized", b'{"error":{"message":"no"}}'), ("wants a key", "--api-key-env")),
+        (answering("200 OK", MODELS[:20], cut=500), ("closed in the middle",)),
+        (answering("200 OK", b'{"data":[]}'), ("lists no model", "--model")),
+        (answering("200 OK", b'{"data":[{"id":"m"}]}'), ("--context",)),
+        (answering("200 OK", MODELS), ("does not answer even a short prompt", "without an answer")),
+    ],
+    ids=["html", "500", "401", "cut", "no model", "no context", "no answer"],
+)
+def test_a_target_that_is_no_endpoint_is_one_clear_line(misbehave, words):
+    """HTML, 500, a missing key, a cut answer, nothing to ask: exit 2 and what to do."""
+    with tcp_server(misbehave) as url:
+        assert_one_clear_line(run_kvfence("probe", url), *words)
+
+
+def test_a_target_that_hangs_is_one_clear_line():
+    """A server that never answers: the time-out is named, and how to change it."""
+    with tcp_server(silent) as url:
+        assert_one_clear_line(run_kvfence("probe", url, "--timeout", "0.5"), "no answer within 0.5 s", "--timeout")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("http://127.0.0.1:9/v1",), ("refused", "is the server up")),
+        (("127.0.0.1:8000",), ("is not a URL",)),
+        (("http://127.0.0.1:99999/v1",), ("no usable port",)),
+        (("http://127.0.0.1:9/v1", "--api-key-env", "KVFENCE_NOT_SET"), ("KVFENCE_NOT_SET", "not set")),
+    ],
+)
+def test_wrong_use_is_one_clear_line(args, words):
+    """What cannot be probed is said in one line with exit 2."""
+    assert_one_clear_line(run_kvfence("probe", *args), *words)
+
+
+def test_an_unknown_model_is_answered_with_those_there_are(leaking):
+    """The line names the models that the endpoint lists."""
+    assert_one_clear_line(run_kvfence("probe", leaking, "--model", "gpt-9"), "gpt-9", "induction")
+
+
+def test_a_model_that_cannot_copy_is_inconclusive_and_not_clean():
+    """The control fails: exit 3, for a broken long answer would prove nothing."""
+    body = json.dumps(
+        {
+            "data": [{"id": "m", "max_model_len": 8192}],
+            "choices": [{"message": {"content": "I am a teapot."}}],
+            "usage": {"prompt_tokens": 700},
+        }
+    ).encode()
+    with tcp_server(answering("200 OK", body)) as url:
+        ran, report = probed(url)
+    assert (ran.code, report["verdict"]) == (3, "inconclusive")
+    assert len(report["lengths"]) == 1
