@@ -60,10 +60,11 @@ def served(*args: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _read(process: subprocess.Popen[str], lines: list[str], ready: threading.Event) -> None:
-    for line in process.stderr or ():
-        lines.append(line.rstrip())
-        if "kvfence cell ready" in line:
-            ready.set()
+    with contextlib.suppress(ValueError):  # the pipe is closed under us when the server was killed
+        for line in process.stderr or ():
+            lines.append(line.rstrip())
+            if "kvfence cell ready" in line:
+                ready.set()
     ready.set()
 
 

@@ -146,9 +146,8 @@ def completion_prompt(request: CompletionRequest) -> bytes:
 def as_ask(request: ChatRequest | CompletionRequest, engine: Engine, api_key: str) -> Ask:
     """The request as the engine takes it. Raises `ApiError` for what this model cannot do."""
     if request.model and request.model != engine.model:
-        raise ApiError(
-            404, f"the model '{request.model}' does not exist; this is '{engine.model}'", code="model_not_found"
-        )
+        message = f"the model '{request.model}' does not exist; this is '{engine.model}'"
+        raise ApiError(404, message, param="model", code="model_not_found")
     if request.n not in (None, 1):
         raise ApiError(400, "only n=1 is supported", param="n")
     prompt = request.prompt() if isinstance(request, ChatRequest) else completion_prompt(request)

@@ -40,8 +40,9 @@ class ForeignMarker:
     """A marker of somebody else in an answer: who planted it, and a masked sight of it."""
 
     planted_by: str
-    planted_at_tokens: int
-    depth: int
+    planted_at_tokens: int | None
+    """Length of the prompt that carried it; None for a marker of another campaign."""
+    depth: int | None
     shown: str
 
 

@@ -1,9 +1,9 @@
 """Markers: unique texts that are planted in prompts and must come back, to whoever planted them and nobody else.
 
-25 characters of Crockford's base 32 in five groups, 125 bits: 80 random and a 45-bit tag, which is a MAC over the
-random part and the place where the marker was planted. So a marker found in an answer is told from a look-alike that
-a model made up (p = 2**-45), and whoever has the campaign's key can say offline who planted it, where. No marker has
-the shape of a real key.
+25 characters of Crockford's base 32 in five groups, 125 bits: 80 random, 25 that follow from those by a public rule,
+and 20 that are a MAC over the place where the marker was planted. So a marker is told from a look-alike that a model
+made up (p = 2**-25), also one of another campaign; and whoever has a campaign's key can say offline who planted it,
+where. No marker has the shape of a real key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from dataclasses import dataclass
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 NONCE_CHARS = 16
-TAG_CHARS = 9
+SIGN_CHARS = 5
+PLACE_CHARS = 4
+_SIGN = b"kvfence marker 1"
 GROUP = 5
 SHAPE = re.compile(rf"(?<![{ALPHABET}])(?:[{ALPHABET}]{{{GROUP}}}-){{4}}[{ALPHABET}]{{{GROUP}}}(?![{ALPHABET}])")
 
@@ -41,14 +43,20 @@ class Marker:
 def make_marker(rng: random.Random, key: bytes, place: Place) -> Marker:
     """A new marker for `place`."""
     nonce = "".join(rng.choices(ALPHABET, k=NONCE_CHARS))
-    plain = nonce + _tag(key, nonce, place)
+    plain = nonce + _sign(nonce) + _mac(key, nonce, place)
     return Marker("-".join(plain[at : at + GROUP] for at in range(0, len(plain), GROUP)), place)
 
 
-def is_genuine(text: str, key: bytes, place: Place) -> bool:
-    """Whether `text` is the marker that was planted at `place` in the campaign with this key."""
+def is_ours(text: str) -> bool:
+    """Whether `text` is a marker of some kvfence campaign, and not a look-alike."""
     plain = text.replace("-", "")
-    return hmac.compare_digest(plain[NONCE_CHARS:], _tag(key, plain[:NONCE_CHARS], place))
+    return hmac.compare_digest(plain[NONCE_CHARS : NONCE_CHARS + SIGN_CHARS], _sign(plain[:NONCE_CHARS]))
+
+
+def was_planted_at(text: str, key: bytes, place: Place) -> bool:
+    """Whether `text` is the marker that the campaign with this key planted at `place`."""
+    plain = text.replace("-", "")
+    return is_ours(text) and hmac.compare_digest(plain[-PLACE_CHARS:], _mac(key, plain[:NONCE_CHARS], place))
 
 
 def markers_in(answer: str) -> list[str]:
@@ -56,7 +64,15 @@ def markers_in(answer: str) -> list[str]:
     return SHAPE.findall(answer.upper())
 
 
-def _tag(key: bytes, nonce: str, place: Place) -> str:
+def _sign(nonce: str) -> str:
+    return _letters(hmac.digest(_SIGN, nonce.encode(), hashlib.sha256), SIGN_CHARS)
+
+
+def _mac(key: bytes, nonce: str, place: Place) -> str:
     where = f"{nonce}|{place.tenant}|{place.request}|{place.depth}".encode()
-    number = int.from_bytes(hmac.digest(key, where, hashlib.sha256)[:6], "big")
-    return "".join(ALPHABET[number >> 5 * at & 31] for at in range(TAG_CHARS))
+    return _letters(hmac.digest(key, where, hashlib.sha256), PLACE_CHARS)
+
+
+def _letters(digest: bytes, count: int) -> str:
+    number = int.from_bytes(digest[:8], "big")
+    return "".join(ALPHABET[number >> 5 * at & 31] for at in range(count))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.findings.redact import masked
-from kvfence.probe.markers import Marker, markers_in
+from kvfence.probe.markers import Marker, is_ours, markers_in
 from kvfence.probe.prompts import markers_of
 from kvfence.probe.record import Campaign, Exchange, History
 
@@ -16,7 +16,8 @@ def judge(exchange: Exchange, campaign: Campaign, planted: dict[str, tuple[Marke
     own = [marker.text for marker in markers_of(exchange.recipe, campaign.key)]
     met = markers_in(exchange.answer)
     recalled = [text for text in met if text in own]
-    foreign = tuple(_foreign(*planted[text]) for text in dict.fromkeys(met) if text in planted and text not in own)
+    others = [text for text in dict.fromkeys(met) if text not in own]
+    foreign = tuple(_foreign(text, planted.get(text)) for text in others if text in planted or is_ours(text))
     verdict = _verdict(exchange, in_order=list(dict.fromkeys(recalled)) == own, foreign=bool(foreign))
     return LengthResult(
         tokens=exchange.tokens,
@@ -114,7 +115,10 @@ def _verdict(exchange: Exchange, *, in_order: bool, foreign: bool) -> LengthVerd
     return LengthVerdict.ERROR
 
 
-def _foreign(marker: Marker, tokens: int) -> ForeignMarker:
+def _foreign(text: str, source: tuple[Marker, int] | None) -> ForeignMarker:
+    if source is None:
+        return ForeignMarker(planted_by="another campaign", planted_at_tokens=None, depth=None, shown=masked(text))
+    marker, tokens = source
     return ForeignMarker(
         planted_by=marker.place.tenant,
         planted_at_tokens=tokens,

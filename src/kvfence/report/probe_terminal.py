@@ -42,6 +42,8 @@ def show_probe(result: ProbeResult, console: Console) -> None:
 
 def _seen(length: LengthResult) -> str:
     marks = "; ".join(
-        f"{marker.shown} of {marker.planted_by}, planted at {marker.planted_at_tokens:,}" for marker in length.evidence
+        f"{marker.shown} of {marker.planted_by}"
+        + (f", planted at {marker.planted_at_tokens:,}" if marker.planted_at_tokens else "")
+        for marker in length.evidence
     )
     return "; ".join(part for part in (length.why, marks, length.detail) if part)
