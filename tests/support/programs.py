@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
+import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -68,51 +69,51 @@ def _read(process: subprocess.Popen[str], lines: list[str], ready: threading.Eve
     ready.set()
 
 
-Misbehaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], "asyncio.Future[None] | object"]
+Misbehaviour = Callable[[socket.socket], None]
+"""What a server does with a connection; it is closed after."""
 
 
 @contextlib.contextmanager
 def tcp_server(misbehave: Misbehaviour) -> Iterator[str]:
     """A server on loopback that treats every connection as `misbehave` says."""
-    loop = asyncio.new_event_loop()
-    started: list[asyncio.Server] = []
 
-    async def start() -> None:
-        started.append(await asyncio.start_server(misbehave, "127.0.0.1", 0))
+    class Connection(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                misbehave(self.request)
 
-    loop.run_until_complete(start())
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    port = started[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        started[0].close()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def answering(status: str, body: bytes, kind: str = "application/json", *, cut: int = 0) -> Misbehaviour:
     """Answer every request the same; with `cut`, promise so many bytes more and hang up."""
+    fields = (f"content-type: {kind}", f"content-length: {len(body) + cut}", "connection: close")
+    answer = "\r\n".join((f"HTTP/1.1 {status}", *fields, "", "")).encode() + body
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        fields = (f"content-type: {kind}", f"content-length: {len(body) + cut}", "connection: close")
-        writer.write("\r\n".join((f"HTTP/1.1 {status}", *fields, "", "")).encode() + body)
-        await writer.drain()
-        writer.close()
+    def misbehave(connection: socket.socket) -> None:
+        with connection.makefile("rb") as request:
+            length = 0
+            while (line := request.readline().strip()) != b"":
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            request.read(length)
+        connection.sendall(answer)
 
-    return answer
+    return misbehave
 
 
-async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-    """Take the request and say nothing."""
-    await reader.read()
+def silent(connection: socket.socket) -> None:
+    """Take the request and say nothing, until the client gives up."""
+    while connection.recv(65_536):
+        pass
 
 
 def wait_until(claim: Callable[[], bool], within_s: float = 20.0) -> None:
