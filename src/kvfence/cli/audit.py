@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kvfence.cli.exits import ExitCode
-from kvfence.errors import UsageError
-from kvfence.findings.deployment import AuditResult
-from kvfence.findings.verdict import Verdict
-
-
-class Format(StrEnum):
-    """What is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-_EXITS = {Verdict.CLEAN: ExitCode.CLEAN, Verdict.FOUND: ExitCode.FOUND, Verdict.UNKNOWN: ExitCode.INCONCLUSIVE}
+from kvfence.cli.output import Format, check_writable, exit_code, people_console, write_json, write_text
 
 
 def audit(
@@ -42,34 +27,14 @@ def audit(
     Example: kvfence audit prefill.log decode.log --format json -o audit.json
     """
     from kvfence.audit import inspect  # noqa: PLC0415 — no other command pays for loading it
+    from kvfence.report import audit_json, audit_terminal  # noqa: PLC0415 — the same
 
+    check_writable(output)
     result = inspect(files)
-    _write(result, output_format, output)
-    code = _EXITS[result.verdict]
-    raise typer.Exit(ExitCode.CLEAN if exit_zero and code is ExitCode.FOUND else code)
-
-
-def _write(result: AuditResult, output_format: Format, output: Path | None) -> None:
-    if output is not None:
-        try:
-            output.write_text(_text(result, output_format), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{output}: the report cannot be written: {error.strerror or error}") from error
-    if output is None and output_format is Format.JSON:
-        typer.echo(_text(result, output_format), nl=False)
-    else:
-        _print_table(result)
-
-
-def _text(result: AuditResult, output_format: Format) -> str:
-    from kvfence.report import audit_json, audit_terminal  # noqa: PLC0415 — rich loads only when something is printed
-
     if output_format is Format.JSON:
-        return json.dumps(audit_json.document(result), indent=2) + "\n"
-    return audit_terminal.as_text(result)
-
-
-def _print_table(result: AuditResult) -> None:
-    from kvfence.report.audit_terminal import print_audit  # noqa: PLC0415 — the same
-
-    print_audit(result)
+        write_json(audit_json.document(result), output)
+    elif output is not None:
+        write_text(audit_terminal.as_text(result), output)
+    machine_on_stdout = output_format is Format.JSON and output is None
+    audit_terminal.print_audit(result, people_console(machine_on_stdout=machine_on_stdout))
+    raise typer.Exit(exit_code(result.verdict, exit_zero=exit_zero))

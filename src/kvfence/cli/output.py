@@ -15,6 +15,9 @@ from kvfence.cli.exits import ExitCode
 from kvfence.errors import TargetError
 from kvfence.findings.verdict import Verdict
 
+PIPE_COLUMNS = 120
+"""How wide a table is where there is no terminal to ask."""
+
 
 class Format(StrEnum):
     """How a report is written."""
@@ -34,7 +37,8 @@ def exit_code(verdict: Verdict, *, exit_zero: bool = False) -> ExitCode:
 
 def people_console(*, machine_on_stdout: bool) -> Console:
     """Where the table goes: standard error when standard output belongs to a machine format."""
-    return Console(stderr=machine_on_stdout, soft_wrap=False, highlight=False)
+    console = Console(stderr=machine_on_stdout, highlight=False)
+    return console if console.is_terminal else Console(stderr=machine_on_stdout, highlight=False, width=PIPE_COLUMNS)
 
 
 def check_writable(*outputs: Path | None) -> None:
@@ -50,7 +54,7 @@ def check_writable(*outputs: Path | None) -> None:
 
 def write_json(document: Mapping[str, object], output: Path | None) -> None:
     """Write a document to a file, or to standard output."""
-    write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
+    write_text(json.dumps(document, indent=2) + "\n", output)  # ASCII: a file name may hold bytes that are no text
 
 
 def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w") -> None:

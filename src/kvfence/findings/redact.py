@@ -13,6 +13,7 @@ _NAME = r"[\w-]*(?:api[_-]?key|(?<![a-z])token|password|passwd|secret|authorizat
 _ASSIGNED = re.compile(
     rf"(?i)(['\"]?\b{_NAME}\b['\"]?\s*[:=]\s*|--{_NAME}[ =]|\bbearer\s+)(['\"]?)(bearer\s+)?([^\s'\",)}}]+)"
 )
+_IN_URL = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://[^\s:/@]*:)([^\s@/]+)(?=@)")
 _NOT_SECRET = re.compile(r"(?i)^(none|null|true|false|\d{1,9}|auto|)$")
 
 
@@ -24,8 +25,8 @@ def masked(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """The text with the values of settings that are named like secrets masked."""
-    return _ASSIGNED.sub(_mask_value, text)
+    """The text with passwords in URLs, and the values of settings that are named like secrets, masked."""
+    return _ASSIGNED.sub(_mask_value, _IN_URL.sub(lambda found: found.group(1) + masked(found.group(2)), text))
 
 
 def as_evidence(line: str, *, around: int | None = None) -> str:
