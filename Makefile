@@ -26,7 +26,7 @@ demo: $(VENV)/.base ## the incident from start to end on this machine
 
 test: $(VENV)/.dev lint type ## everything that must pass
 	$(BIN)/python -m pytest
-	$(BIN)/python -O -m pytest -q tests/unit/core tests/stateful -p no:randomly
+	$(BIN)/python -O -m pytest -q -W "ignore::pytest.PytestConfigWarning" tests/unit/core tests/stateful
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
