@@ -157,7 +157,8 @@ def _begin_or_queue(worker: Worker, ready: Ready) -> Outcome:
 
 def _begin(worker: Worker, ready: Ready) -> Outcome:
     ask = ready.ask
-    whole_pages = pages_floor(min(ask.prompt_tokens, worker.capacity.usable_tokens), worker.capacity.page_size)
+    fits = ask.prompt_tokens <= worker.capacity.usable_tokens  # else a placeholder runs, which shares nothing
+    whole_pages = pages_floor(ask.prompt_tokens, worker.capacity.page_size) if fits else 0
     sharing, shared = share_prefix(worker, ask.prefix_keys[:whole_pages], ask.room, ask.tenant)
     free = available_pages(sharing) + len(shared)
     decision = admit(ask.prompt_tokens, worker.capacity, free, gate=Role.PREFILL, rules=worker.rules)
