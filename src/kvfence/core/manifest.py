@@ -33,6 +33,8 @@ class Manifest:
     """How many of `tokens` prefill reused from the same tenant; for the usage figures only."""
 
     def __post_init__(self) -> None:
+        if self.page_size < 1:
+            raise Violation(Check.COUNT, f"{self.page_size} slots a page")
         pages = pages_ceiling(self.tokens, self.page_size)
         if self.tokens < 1 or len(self.leases) != pages:
             raise Violation(Check.COUNT, f"{self.tokens} tokens lie in {pages} pages, not {len(self.leases)}")

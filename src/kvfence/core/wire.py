@@ -132,7 +132,7 @@ def _manifest(value: object) -> Manifest:
     return Manifest(
         leases=_leases(body["leases"]),
         tokens=_count(body["tokens"]),
-        page_size=_count(body["page_size"]) or 1,
+        page_size=_count(body["page_size"]),
         layout=_text(body["layout"]),
         digests=_digests(body["digests"]),
         cached_tokens=_count(body["cached_tokens"]),
