@@ -11,7 +11,7 @@ from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import Move
 from kvfence.core.pool import Reuse, check_conservation, empty_pool, lease, move
 from kvfence.core.rules import FENCED
-from support.rooms import capacity
+from support.rooms_values import capacity
 
 PAGES = 6
 

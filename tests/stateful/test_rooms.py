@@ -1,19 +1,20 @@
-"""Whole rooms under every order of messages, reports, late writes, early timers and hang-ups."""
+"""Whole rooms under every order of messages, reports, late writes, early timers, hang-ups and a lost worker."""
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kvfence.core import events as on
-from kvfence.core.ids import Role
 from kvfence.core.leasing import forget_prefixes
 from kvfence.core.pool import Reuse, check_conservation
 from kvfence.core.rules import FENCED, Wire
-from support.rooms import PAGE, STEPS, RoomWorld
+from support.rooms import PAIRS, STEPS, RoomWorld
+from support.rooms_values import PAGE
 
-PAIRS = [(a, b) for a in Role for b in Role if a is not b]
+ROLES = st.sampled_from(list(STEPS))
 
 
 class FencedRooms(RuleBasedStateMachine):
@@ -25,22 +26,47 @@ class FencedRooms(RuleBasedStateMachine):
         prefill=st.integers(2, 8),
         decode=st.integers(4, 12),
         open_router=st.booleans(),
+        mortal=st.booleans(),
     )
-    def world(self, kind, reuse, prefill, decode, open_router):
-        self.made = RoomWorld(FENCED, kind, prefill_pages=prefill, decode_pages=decode, reuse=reuse, hold_writes=True)
+    def world(self, *, kind, reuse, prefill, decode, open_router, mortal):
+        self.made = RoomWorld(
+            FENCED,
+            kind,
+            prefill_pages=prefill,
+            decode_pages=decode,
+            reuse=reuse,
+            hold_writes=True,
+            hold_reads=True,
+        )
         if open_router:
             self.made.router = replace(self.made.router, advertised_tokens=10**6)
+        self.mortal = mortal
         self.hung_up = set()
 
-    @rule(tenant=st.sampled_from("AB"), pages=st.integers(1, 9), new=st.integers(1, 2 * PAGE))
-    def ask(self, tenant, pages, new):
-        self.made.ask(len(self.made.tenants) + 1, tenant, pages, new)
+    @rule(
+        tenant=st.sampled_from("AB"),
+        pages=st.integers(1, 9),
+        new=st.integers(1, 2 * PAGE),
+        story=st.sampled_from((None, "told by both")),
+    )
+    def ask(self, tenant, pages, new, story):
+        self.made.ask(len(self.made.asked) + 1, tenant, pages, new, story)
 
     @rule(pair=st.sampled_from(PAIRS))
     def deliver(self, pair):
         self.made.deliver(*pair)
 
-    @rule(role=st.sampled_from(list(STEPS)), at=st.integers(0, 5))
+    @rule(pair=st.sampled_from(PAIRS), at=st.integers(0, 20))
+    def deliver_again(self, pair, at):
+        self.made.deliver_again(*pair, at)
+
+    @rule()
+    def deliver_everything(self):
+        for pair in PAIRS:
+            while self.made.deliver(*pair):
+                pass
+
+    @rule(role=ROLES, at=st.integers(0, 5))
     def report(self, role, at):
         self.made.report(role, at)
 
@@ -48,22 +74,32 @@ class FencedRooms(RuleBasedStateMachine):
     def land(self, at):
         self.made.land(at)
 
-    @rule(role=st.sampled_from(list(STEPS)), at=st.integers(0, 5))
+    @rule(at=st.integers(0, 5))
+    def end_read(self, at):
+        self.made.end_read(at)
+
+    @rule(role=ROLES, at=st.integers(0, 5))
     def expire(self, role, at):
         self.made.expire(role, at)
 
     @rule(at=st.integers(0, 7))
     def hang_up(self, at):
-        if self.made.tenants:
-            room = at % len(self.made.tenants) + 1
+        if self.made.asked:
+            room = at % len(self.made.asked) + 1
             self.hung_up.add(room)
             self.made.hang_up(room)
+
+    @precondition(lambda self: self.mortal and len(self.made.asked) > 2)
+    @rule(role=ROLES)
+    def lose_worker(self, role):
+        self.mortal = False
+        self.made.lose(role)
 
     @invariant()
     def nothing_foreign_and_nothing_wrong_is_read(self):
         if hasattr(self, "made"):
-            assert self.made.leaks == []
-            assert self.made.wrong == []
+            assert self.made.store.leaks == []
+            assert self.made.store.wrong == []
 
     @invariant()
     def pages_are_conserved(self):
@@ -76,26 +112,29 @@ class FencedRooms(RuleBasedStateMachine):
         if not hasattr(self, "made"):
             return
         world = self.made
-        world.hold_writes = False
-        world.run()
-        while any(world.timers.values()):
-            for role in STEPS:
-                while world.expire(role):
-                    world.run()
-        assert world.leaks == []
-        for room in world.tenants:
+        world.run_out()
+        assert world.store.leaks == []
+        assert world.store.wrong == []
+        for room in world.asked:
             ends = world.ends.get(room, [])
             assert len(ends) == 1 or (room in self.hung_up and len(ends) <= 1), (room, ends)
-        for role in STEPS:
+        for role in set(STEPS) - world.dead:
             worker = forget_prefixes(world.workers[role])
             counts = worker.pool.counts()
             assert len(worker.rooms) == 0
             assert counts["free"] + counts["quarantined"] == len(worker.pool.states)
             assert not counts["quarantined"] or world.checks
-        assert (
-            not any(isinstance(end, on.RequestFaulted) for ends in world.ends.values() for end in ends) or world.checks
-        )
+        faults = [end for ends in world.ends.values() for end in ends if isinstance(end, on.RequestFaulted)]
+        assert not faults or world.checks or world.dead
 
 
 TestFencedRooms = FencedRooms.TestCase
-TestFencedRooms.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+TestFencedRooms.settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
+
+
+class ManyFencedRooms(FencedRooms):
+    """The same, longer and more often."""
+
+
+TestManyFencedRooms = pytest.mark.slow(ManyFencedRooms.TestCase)
+TestManyFencedRooms.settings = settings(max_examples=500, stateful_step_count=120, deadline=None)

@@ -1,4 +1,7 @@
-"""Rooms for tests of core: values to build events from, machines in every state, and a whole small world."""
+"""A whole small world for tests of core: a router and two workers, wired by hand; a test decides what happens when.
+
+Messages go through bytes. Whose content lies in which page is kept by `rooms_oracle`, which knows nothing of core.
+"""
 
 from __future__ import annotations
 
@@ -9,116 +12,65 @@ from dataclasses import dataclass, field
 from kvfence.core import decode_side, prefill_side, router_side, wire
 from kvfence.core import events as on
 from kvfence.core.actions import (
+    Action,
     AnswerClient,
     ApplyWrite,
     ComputePrompt,
     CountCheck,
     DigestPages,
     DropWrite,
+    PublishEpochs,
     PullPages,
     ScrubPages,
     Send,
     StartDecoding,
     StartHandoffTimer,
     StartLeaseTimer,
+    StopWork,
     WritePages,
 )
-from kvfence.core.admission import Capacity, Rejected, advertised_tokens
-from kvfence.core.handoff import TurnCame, Worker, new_worker
-from kvfence.core.ids import Digest, Epoch, PageId, Role, RoomId, TenantId
+from kvfence.core.admission import advertised_tokens
+from kvfence.core.handoff import Worker, rooms_needing
+from kvfence.core.ids import Epoch, Role, RoomId, TenantId
 from kvfence.core.invariants import Check
-from kvfence.core.lease import Leases
-from kvfence.core.manifest import Manifest
 from kvfence.core.pool import Reuse
 from kvfence.core.rules import FENCED, Rules, Wire
+from support.rooms_oracle import Asked, Content, PageBytes
+from support.rooms_values import PAGE, capacity, digest, prefix_keys, worker
 
-PAGE = 4
-LAYOUT = "test"
-_ANY = (Role.ROUTER, Role.DECODE)
 STEPS = {Role.PREFILL: prefill_side.step, Role.DECODE: decode_side.step}
-
-
-def capacity(pages: int, context: int = 100 * PAGE) -> Capacity:
-    return Capacity(pool_tokens=pages * PAGE, context_tokens=context, page_size=PAGE)
-
-
-def worker(
-    role: Role, pages: int = 16, rules: Rules = FENCED, kind: Wire = Wire.PUSH, reuse: Reuse = Reuse.LIFO
-) -> Worker:
-    return new_worker(role, capacity(pages), rules, kind, layout=LAYOUT, reuse=reuse)
-
-
-def digest(content: object) -> Digest:
-    return Digest(f"{hash(content) & 0xFFFFFFFFFFFFFFFF:016x}".encode())
-
-
-def leases(room: int = 1, tenant: str = "A", pages: int = 2, epoch: int = 1) -> Leases:
-    return Leases(RoomId(room), TenantId(tenant), tuple(PageId(page) for page in range(pages)), (Epoch(epoch),) * pages)
-
-
-def manifest(held: Leases, tokens: int | None = None, digests: tuple[Digest, ...] | None = None) -> Manifest:
-    count = len(held) * PAGE if tokens is None else tokens
-    return Manifest(leases=held, tokens=count, page_size=PAGE, layout=LAYOUT, digests=digests)
-
-
-def every_event(room: int, held: Leases) -> list[on.Event]:
-    """One event of each kind for a room, as a peer or a driver could report it."""
-    here = RoomId(room)
-    attested = manifest(held, digests=tuple(digest(page) for page in held.pages))
-    refusal = Rejected(asked_tokens=999, usable_tokens=64, gate=Role.PREFILL)
-    ask = {"room": here, "tenant": held.tenant, "prompt_tokens": len(held) * PAGE, "max_new_tokens": PAGE}
-    return [
-        on.RequestOffered(**ask),
-        on.ClientAsked(**ask),
-        on.ReservationReceived(room=here, leases=held),
-        on.PromptComputed(room=here),
-        on.PagesDigested(room=here, digests=attested.digests),
-        on.WritesLanded(room=here),
-        on.ManifestReceived(room=here, manifest=attested),
-        on.PagesOffered(room=here, leases=held),
-        on.PagesPulled(room=here, epochs_after=held.epochs),
-        on.ReadEnded(room=here),
-        on.LeaseExpired(room=here),
-        on.AbortReceived(room=here),
-        on.PeerQuiet(room=here),
-        on.RequestRefused(room=here, refusal=refusal),
-        on.RequestFaulted(room=here, check=Check.COUNT, message="a check"),
-        on.ClientGone(room=here),
-        on.HandoffTimedOut(room=here),
-        on.TokensDecoded(room=here, count=1),
-        on.AnswerEnded(room=here, reason="stop", prompt_tokens=8, completion_tokens=1, cached_tokens=0),
-        on.WorkerLost(room=here, worker=Role.PREFILL),
-        TurnCame(room=here),
-    ]
+PAIRS = tuple((a, b) for a in Role for b in Role if a is not b)
 
 
 @dataclass
 class RoomWorld:
-    """Router, prefill and decode, wired by hand: channels are FIFO, reports come when a test lets them.
-
-    `content` has for each page of each worker whose room's bytes lie in it, and which page of its prompt they are: an
-    oracle that shares no code with core.
-    """
+    """Channels are FIFO, each for itself; reports, timers, writes and reads come when a test lets them."""
 
     rules: Rules = FENCED
     kind: Wire = Wire.PUSH
     prefill_pages: int = 8
     decode_pages: int = 24
     reuse: Reuse = Reuse.LIFO
+    hold_writes: bool = False
+    hold_reads: bool = False
     workers: dict[Role, Worker] = field(init=False)
     router: router_side.Router = field(init=False)
+    store: PageBytes = field(init=False)
     channels: dict[tuple[Role, Role], deque[on.Event]] = field(init=False)
+    delivered: dict[tuple[Role, Role], list[on.Event]] = field(init=False)
     reports: dict[Role, list[on.Event]] = field(init=False)
     timers: dict[Role, list[on.Event]] = field(init=False)
+    published: dict[int, Epoch] = field(default_factory=dict)
+    """Epochs of prefill's pages as a remote reader sees them."""
     in_flight: list[WritePages] = field(default_factory=list)
-    content: dict[Role, dict[int, tuple[str, int, int] | None]] = field(init=False)
-    tenants: dict[int, str] = field(default_factory=dict)
-    pages_of: dict[int, int] = field(default_factory=dict)
+    reads: list[PullPages] = field(default_factory=list)
+    letters: dict[int, tuple[Content, ...]] = field(default_factory=dict)
+    """Two-sided wire: the pages that travel in a room's message."""
+    reading: dict[int, StartDecoding] = field(default_factory=dict)
+    asked: dict[int, Asked] = field(default_factory=dict)
     ends: dict[int, list[on.Event]] = field(default_factory=dict)
-    leaks: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    hold_writes: bool = False
+    dead: set[Role] = field(default_factory=set)
     seen: list[tuple[Role, Worker, on.Event, Worker]] = field(default_factory=list)
     """Every step of a worker: before, event, after."""
 
@@ -127,20 +79,23 @@ class RoomWorld:
         self.workers = {role: worker(role, pages, self.rules, self.kind, self.reuse) for role, pages in sizes.items()}
         path = [capacity(pages) for pages in sizes.values()]
         self.router = router_side.Router(advertised_tokens=advertised_tokens(path, self.rules), rules=self.rules)
-        self.channels = {(a, b): deque() for a in Role for b in Role if a is not b}
+        self.store = PageBytes({role: dict.fromkeys(range(pages)) for role, pages in sizes.items()})
+        self.channels = {pair: deque() for pair in PAIRS}
+        self.delivered = {pair: [] for pair in PAIRS}
         self.reports = {role: [] for role in Role}
         self.timers = {role: [] for role in Role}
-        self.content = {role: dict.fromkeys(range(pages)) for role, pages in sizes.items()}
 
     # --- what a test does ---
 
-    def ask(self, room: int, tenant: str, prompt_pages: int, new_tokens: int = PAGE) -> None:
-        self.tenants[room], self.pages_of[room] = tenant, prompt_pages
+    def ask(self, room: int, tenant: str, prompt_pages: int, new_tokens: int = PAGE, story: str | None = None) -> None:
+        """Rooms with the same story tell the same text, as far as each goes."""
+        self.asked[room] = Asked(tenant, story or f"story of room {room}", prompt_pages)
         asked = on.ClientAsked(
             room=RoomId(room),
             tenant=TenantId(tenant),
             prompt_tokens=prompt_pages * PAGE,
             max_new_tokens=new_tokens,
+            prefix_keys=prefix_keys(story, prompt_pages - 1) if story else (),
         )
         self.happen(Role.ROUTER, asked)
 
@@ -152,14 +107,29 @@ class RoomWorld:
         channel = self.channels[sender, receiver]
         if not channel:
             return False
-        self.happen(receiver, channel.popleft())
+        event = channel.popleft()
+        self.delivered[sender, receiver].append(event)
+        self.happen(receiver, event)
+        return True
+
+    def deliver_again(self, sender: Role, receiver: Role, at: int = -1) -> bool:
+        """A message that came before comes once more."""
+        before = self.delivered[sender, receiver]
+        if not before or receiver in self.dead:
+            return False
+        self.happen(receiver, before[at % len(before)])
         return True
 
     def report(self, role: Role, at: int = 0) -> bool:
         """One pending report of a worker's own driver."""
         if not self.reports[role]:
             return False
-        self.happen(role, self.reports[role].pop(at % len(self.reports[role])))
+        event = self.reports[role].pop(at % len(self.reports[role]))
+        if isinstance(event, on.TokensDecoded | on.AnswerEnded) and event.room in self.reading:
+            self._read(self.reading[event.room])
+        self.happen(role, event)
+        if isinstance(event, on.AnswerEnded):
+            self.reading.pop(event.room, None)
         return True
 
     def land(self, at: int = 0) -> bool:
@@ -167,8 +137,15 @@ class RoomWorld:
         if not self.in_flight:
             return False
         write = self.in_flight.pop(at % len(self.in_flight))
-        self._copy(write)
+        self.store.put(write.target.pages, self.store.of(Role.PREFILL, write.source))
         self.reports[Role.PREFILL].append(on.WritesLanded(room=write.room))
+        return True
+
+    def end_read(self, at: int = 0) -> bool:
+        """One read that was held back ends now: its second half is read, then the source's epochs."""
+        if not self.reads:
+            return False
+        self._end_read(self.reads.pop(at % len(self.reads)))
         return True
 
     def expire(self, role: Role, at: int = 0) -> bool:
@@ -178,17 +155,36 @@ class RoomWorld:
         self.happen(role, self.timers[role].pop(at % len(self.timers[role])))
         return True
 
+    def lose(self, role: Role) -> None:
+        """A worker is gone, with its memory, its messages and its writes; whoever is left is told."""
+        self.dead.add(role)
+        self.reports[role].clear()
+        self.timers[role].clear()
+        for pair, channel in self.channels.items():
+            if role in pair:
+                channel.clear()
+        if role is Role.DECODE:
+            self.reads.clear()
+            self.reports[Role.PREFILL] += [on.WritesLanded(room=write.room) for write in self.in_flight]
+        self.in_flight.clear()
+        for room in tuple(self.router.rooms):
+            self.happen(Role.ROUTER, on.WorkerLost(room=room, worker=role))
+        (other,) = set(STEPS) - {role}
+        for room in rooms_needing(self.workers[other]) if other not in self.dead else ():
+            self.happen(other, on.WorkerLost(room=room, worker=role))
+
     def at_random(self, rng: random.Random) -> None:
         """One thing that can happen, whichever."""
         kind = rng.random()
         if kind < 0.5:
-            self.deliver(*rng.choice([pair for pair, channel in self.channels.items() if channel] or [_ANY]))
+            self.deliver(*rng.choice([pair for pair, channel in self.channels.items() if channel] or PAIRS))
         elif kind < 0.8:
             self.report(rng.choice(list(STEPS)), rng.randrange(8))
         elif kind < 0.9:
             self.land(rng.randrange(8))
-        elif kind < 0.96 and self.tenants:
-            self.hang_up(rng.choice(list(self.tenants)))
+            self.end_read(rng.randrange(8))
+        elif kind < 0.96 and self.asked:
+            self.hang_up(rng.choice(list(self.asked)))
         else:
             self.expire(rng.choice(list(STEPS)), rng.randrange(8))
 
@@ -196,10 +192,16 @@ class RoomWorld:
         """Everything that can move without a timer, until nothing does."""
         moved = True
         while moved:
-            delivered = [self.deliver(*pair) for pair in self.channels]
-            reported = [self.report(role) for role in Role]
-            moved = any(delivered) or any(reported)
+            moved = any([self.deliver(*pair) for pair in PAIRS] + [self.report(role) for role in Role])
             moved = (not self.hold_writes and self.land()) or moved
+            moved = (not self.hold_reads and self.end_read()) or moved
+
+    def run_out(self) -> None:
+        """Everything that can move, and every timer."""
+        self.hold_writes = self.hold_reads = False
+        self.run()
+        while any(self.expire(role) for role in STEPS):
+            self.run()
 
     # --- inside ---
 
@@ -213,87 +215,98 @@ class RoomWorld:
         for action in actions:
             self._perform(role, action, event)
 
-    def _perform(self, role: Role, action: object, event: on.Event) -> None:  # noqa: C901, PLR0912 — one arm an action
+    def _perform(self, role: Role, action: Action, event: on.Event) -> None:
         match action:
             case Send():
-                passed = wire.decode(wire.encode(action.event))
-                if passed != action.event:
-                    raise AssertionError(f"{action.event} came out as {passed}")
-                self.channels[role, action.to].append(passed)
+                self._send(role, action)
             case ScrubPages():
-                self.content[role] |= dict.fromkeys(action.pages)
-            case ComputePrompt():
-                self._compute(action)
+                self.store.scrub(role, action.pages)
             case DigestPages():
-                digests = tuple(digest((action.room, self.content[role][page])) for page in action.pages)
+                digests = tuple(digest((action.room, content)) for content in self.store.of(role, action.pages))
                 self.reports[role].append(on.PagesDigested(room=action.room, digests=digests))
-            case WritePages() if self.kind is Wire.TWO_SIDED:
-                self.channels[Role.PREFILL, Role.DECODE].append(on.PagesOffered(room=action.room, leases=action.target))
-                self._letters().append((action, tuple(self.content[Role.PREFILL][page] for page in action.source)))
-                self.reports[role].append(on.WritesLanded(room=action.room))
-            case WritePages():
-                self.in_flight.append(action)
-            case ApplyWrite():
-                self._apply(event, action)
-            case PullPages():
-                for source, target in zip(action.source.pages, action.target, strict=True):
-                    self.content[Role.DECODE][target] = self.content[Role.PREFILL][source]
-                epochs = tuple(self.workers[Role.PREFILL].pool.epochs[page] for page in action.source.pages)
-                self.reports[role].append(on.PagesPulled(room=action.room, epochs_after=epochs))
-            case StartDecoding():
-                self._read(action)
             case StartLeaseTimer():
                 self.timers[role].append(on.LeaseExpired(room=action.room))
             case StartHandoffTimer():
                 self.timers[role].append(on.HandoffTimedOut(room=action.room))
-            case CountCheck():
-                self.checks.append(action.check)
-            case DropWrite():
+            case CountCheck() | DropWrite():
                 self.checks.append(action.check)
             case AnswerClient() if not isinstance(action.event, on.TokensDecoded):
                 self.ends.setdefault(action.event.room, []).append(action.event)
+            case _ if role is Role.PREFILL:
+                self._perform_prefill(action)
+            case _:
+                self._perform_decode(action, event)
+
+    def _perform_prefill(self, action: Action) -> None:
+        match action:
+            case PublishEpochs():
+                self.published |= dict(zip(action.leases.pages, action.leases.epochs, strict=True))
+            case ComputePrompt():
+                asked = self.asked[action.room]
+                first = action.first_slot // PAGE
+                self.store.write(Role.PREFILL, action.pages, asked.tenant, asked.story, first)
+                self.reports[Role.PREFILL].append(on.PromptComputed(room=action.room))
+            case WritePages() if self.kind is Wire.TWO_SIDED:
+                self.letters[action.room] = self.store.of(Role.PREFILL, action.source)
+                pages = on.PagesOffered(room=action.room, leases=action.target)
+                self._send(Role.PREFILL, Send(to=Role.DECODE, event=pages))
+                self.reports[Role.PREFILL].append(on.WritesLanded(room=action.room))
+            case WritePages():
+                self.in_flight.append(action)
             case _:
                 pass
 
-    def _compute(self, action: ComputePrompt) -> None:
-        first = action.first_slot // PAGE
-        for index, page in enumerate(action.pages):
-            if index >= first:
-                self.content[Role.PREFILL][page] = (self.tenants[action.room], action.room, index)
-        self.reports[Role.PREFILL].append(on.PromptComputed(room=action.room))
+    def _perform_decode(self, action: Action, event: on.Event) -> None:
+        match action:
+            case ApplyWrite():
+                self.store.put(action.pages, self.letters[event.room])
+            case PullPages():
+                half = len(action.target) // 2
+                self.store.put(action.target[:half], self.store.of(Role.PREFILL, action.source.pages[:half]))
+                self.reads.append(action)
+                if not self.hold_reads:
+                    self.end_read(-1)
+            case StartDecoding():
+                self._start(action)
+            case StopWork():
+                self.reading.pop(action.room, None)
+            case _:
+                pass
 
-    def _copy(self, write: WritePages) -> None:
-        for source, target in zip(write.source, write.target.pages, strict=True):
-            self.content[Role.DECODE][target] = self.content[Role.PREFILL][source]
+    def _send(self, sender: Role, action: Send) -> None:
+        passed = wire.decode(wire.encode(action.event))
+        if passed != action.event:
+            raise AssertionError(f"{action.event} came out as {passed}")
+        if action.to in self.dead:
+            self.reports[sender].append(on.WorkerLost(room=passed.room, worker=action.to))
+        else:
+            self.channels[sender, action.to].append(passed)
 
-    def _letters(self) -> list[tuple[WritePages, tuple[tuple[str, int, int] | None, ...]]]:
-        return self.__dict__.setdefault("letters", [])
+    def _end_read(self, pull: PullPages) -> None:
+        if Role.PREFILL in self.dead:
+            self.reports[Role.DECODE].append(on.PagesPulled(room=pull.room, epochs_after=()))
+            return
+        half = len(pull.target) // 2
+        self.store.put(pull.target[half:], self.store.of(Role.PREFILL, pull.source.pages[half:]))
+        after = tuple(self.published[page] for page in pull.source.pages)
+        self.reports[Role.DECODE].append(on.PagesPulled(room=pull.room, epochs_after=after))
 
-    def _apply(self, event: on.Event, action: ApplyWrite) -> None:
-        for at, (write, pages) in enumerate(self._letters()):
-            if write.room == event.room:
-                self.content[Role.DECODE] |= dict(zip(action.pages, pages, strict=True))
-                del self._letters()[at]
-                return
+    def _start(self, start: StartDecoding) -> None:
+        """Read once, then once more before each report; the answer's own pages are filled as it goes."""
+        asked = self.asked[start.room]
+        self.reading[start.room] = start
+        self._read(start)
+        self.store.write(Role.DECODE, start.table.pages, asked.tenant, f"answer of {start.room}", first=asked.pages)
+        ended = on.AnswerEnded(
+            room=start.room,
+            reason="length",
+            prompt_tokens=asked.pages * PAGE,
+            completion_tokens=1,
+            cached_tokens=start.cached_tokens,
+        )
+        self.reports[Role.DECODE] += [on.TokensDecoded(room=start.room, count=1), ended]
 
     def _read(self, start: StartDecoding) -> None:
-        """What attention would read: whose is it?"""
-        table, room = start.table, start.room
-        for index, page in enumerate(table.pages[: -(-table.readable_tokens // PAGE)]):
-            held = self.content[Role.DECODE][page]
-            if held is not None and held[0] != self.tenants[room]:
-                self.leaks.append(f"room {room} of {self.tenants[room]} reads {held}")
-            if held != (self.tenants[room], room, index):
-                self.wrong.append(f"room {room}, page {index}: {held}")
-        if len(table.pages[: -(-table.readable_tokens // PAGE)]) < self.pages_of[room]:
-            self.wrong.append(f"room {room} reads fewer pages than it asked for")
-        self.reports[Role.DECODE] += [
-            on.TokensDecoded(room=room, count=1),
-            on.AnswerEnded(
-                room=room,
-                reason="length",
-                prompt_tokens=self.pages_of[room] * PAGE,
-                completion_tokens=1,
-                cached_tokens=0,
-            ),
-        ]
+        table = start.table
+        pages = table.pages[: -(-table.readable_tokens // PAGE)]
+        self.store.read(f"room {start.room}", pages, self.asked[start.room])

@@ -113,12 +113,10 @@ def _reserve(worker: Worker, ask: on.RequestOffered, *, free_pages: int) -> Outc
     asked = ask.prompt_tokens + ask.max_new_tokens
     match admit(asked, worker.capacity, free_pages, gate=Role.DECODE, rules=worker.rules):
         case Rejected() as refusal:
-            refused = on.RequestRefused(room=ask.room, refusal=refusal)
-            note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)
-            told = (Send(to=Role.ROUTER, event=refused), Send(to=Role.PREFILL, event=refused))
-            return Outcome(worker, Over(), (note, *told))
+            return _refuse(worker, ask, refusal)
         case Wait():
-            return Outcome(worker, Queued(ask))
+            held_back = _only_with_quarantined(worker, asked)
+            return Outcome(worker, Queued(ask)) if held_back is None else _refuse(worker, ask, held_back)
         case Admitted() as admitted:
             worker, leases, actions = lease_clean(worker, admitted, ask.room, ask.tenant, admitted.pages)
             prompt_pages = pages_ceiling(ask.prompt_tokens, worker.capacity.page_size)
@@ -131,8 +129,27 @@ def _reserve(worker: Worker, ask: on.RequestOffered, *, free_pages: int) -> Outc
             raise Violation(Check.ADMISSION, "decode condemns nothing: it admits, waits or rejects")
 
 
+def _refuse(worker: Worker, ask: on.RequestOffered, refusal: Rejected) -> Outcome:
+    refused = on.RequestRefused(room=ask.room, refusal=refusal)
+    note = NoteRefusal(room=ask.room, prompt_tokens=ask.prompt_tokens, refusal=refusal)
+    return Outcome(worker, Over(), (note, Send(to=Role.ROUTER, event=refused), Send(to=Role.PREFILL, event=refused)))
+
+
+def _only_with_quarantined(worker: Worker, asked_tokens: int) -> Rejected | None:
+    """Only an operator gives quarantined pages back: whoever waited for them would hold up everybody behind."""
+    capacity = worker.capacity
+    pages = capacity.pool_pages - worker.pool.counts()["quarantined"]
+    if pages_ceiling(asked_tokens, capacity.page_size) <= pages:
+        return None
+    usable = max(min(capacity.context_tokens, pages * capacity.page_size - capacity.reserve_tokens), 0)
+    return Rejected(asked_tokens=asked_tokens, usable_tokens=usable, gate=Role.DECODE)
+
+
 def _write_came(worker: Worker, state: object, event: on.PagesOffered) -> Outcome:
-    """Two-sided wire (I3): a write is applied only into pages that are filling, for this room, under these epochs."""
+    """Two-sided wire (I3): a write is applied only into pages that are filling, for this room, under these epochs.
+
+    Pages that do not exist are nobody's to write, whatever the rules.
+    """
     current = (
         isinstance(state, Reserved)
         and worker.pool.holds(event.leases)
@@ -141,7 +158,7 @@ def _write_came(worker: Worker, state: object, event: on.PagesOffered) -> Outcom
             for target in event.leases.pages
         )
     )
-    if current or not worker.rules.has(Layer.WRITER_FENCE):
+    if current or (worker.pool.has(event.leases) and not worker.rules.has(Layer.WRITER_FENCE)):
         return Outcome(worker, state, (ApplyWrite(pages=event.leases.pages),))
     return Outcome(worker, state, (DropWrite(room=event.room, check=Check.STALE_WRITER),))
 
@@ -250,11 +267,16 @@ def _give_up_pull(worker: Worker, state: Pulling, _event: on.Event) -> Outcome:
 
 
 def _quiet(worker: Worker, state: Draining, _event: on.Event) -> Outcome:
+    """On a pull wire it is this worker's own read that writes here, and only `PagesPulled` tells that it has ended."""
+    return Outcome(worker, state) if worker.wire is Wire.PULL else _drained(worker, state)
+
+
+def _drained(worker: Worker, state: Draining) -> Outcome:
     return Outcome(replace(worker, pool=move(worker.pool, state.prompt, Move.QUIET)), Over())
 
 
 def _quiet_after_pull(worker: Worker, state: Draining, event: on.PagesPulled) -> Outcome:
-    return replace(_quiet(worker, state, event), actions=(Send(to=Role.PREFILL, event=on.ReadEnded(room=event.room)),))
+    return replace(_drained(worker, state), actions=(Send(to=Role.PREFILL, event=on.ReadEnded(room=event.room)),))
 
 
 def _lost(worker: Worker, state: Reserved | Verifying, event: on.WorkerLost) -> Outcome:
@@ -305,7 +327,7 @@ TABLE: Table = {
     (Over, on.PagesOffered): Row(_write_came, (Over,)),
     **ignoring(Over, *_LATE, on.RequestOffered, on.RequestRefused, on.ClientGone),
     **ignoring(Over, on.TokensDecoded, on.AnswerEnded, on.WorkerLost),
-    (Queued, TurnCame): Row(_turn, (Queued, Reserved)),
+    (Queued, TurnCame): Row(_turn, (Queued, Reserved, Over)),
     (Queued, on.RequestRefused): Row(_over, (Over,)),
     (Queued, on.ClientGone): Row(_over, (Over,)),
     (Queued, on.WorkerLost): Row(_lost_unreserved, (Over,)),
@@ -336,11 +358,11 @@ TABLE: Table = {
     (Decoding, on.ClientGone): Row(_released, (Over,)),
     (Decoding, on.PagesOffered): Row(_write_came, (Decoding,)),
     **ignoring(Decoding, *_LATE, on.RequestOffered, on.RequestRefused, on.WorkerLost),
-    (Draining, on.PeerQuiet): Row(_quiet, (Over,)),
-    (Draining, on.ManifestReceived): Row(_quiet, (Over,)),
-    (Draining, on.RequestRefused): Row(_quiet, (Over,)),
-    (Draining, on.RequestFaulted): Row(_quiet, (Over,)),
-    (Draining, on.WorkerLost): Row(_quiet, (Over,)),
+    (Draining, on.PeerQuiet): Row(_quiet, (Draining, Over)),
+    (Draining, on.ManifestReceived): Row(_quiet, (Draining, Over)),
+    (Draining, on.RequestRefused): Row(_quiet, (Draining, Over)),
+    (Draining, on.RequestFaulted): Row(_quiet, (Draining, Over)),
+    (Draining, on.WorkerLost): Row(_quiet, (Draining, Over)),
     (Draining, on.PagesPulled): Row(_quiet_after_pull, (Over,)),
     (Draining, on.PagesOffered): Row(_write_came, (Draining,)),
     **ignoring(Draining, on.RequestOffered, on.ClientGone, on.HandoffTimedOut, on.PagesDigested),

@@ -15,7 +15,7 @@ from kvfence.core.admission import Admitted
 from kvfence.core.handoff import Worker
 from kvfence.core.ids import PageId, PrefixKey, RoomId, TenantId
 from kvfence.core.lease import Leases, Move, Sealed
-from kvfence.core.pool import Pool, forget_tenants, lease, move, tenants_left
+from kvfence.core.pool import Pool, forget_tenants, lease, move, tenants_left, used_free_pages
 from kvfence.core.rules import Layer
 
 _INDEX = RoomId(-1)
@@ -43,8 +43,7 @@ def clear_ahead(worker: Worker, pages_max: int) -> tuple[Worker, tuple[Action, .
     """Clear some free pages while there is nothing else to do, so that the next tenant need not wait for it (I5)."""
     if not worker.rules.has(Layer.CLEAN_PAGES):
         return worker, ()
-    used = (page for page in reversed(worker.pool.free_order) if worker.pool.last_tenant(page) is not None)
-    dirty = tuple(islice(used, pages_max))
+    dirty = used_free_pages(worker.pool, pages_max)
     if not dirty:
         return worker, ()
     return replace(worker, pool=forget_tenants(worker.pool, dirty)), (ScrubPages(pages=tuple(sorted(dirty))),)

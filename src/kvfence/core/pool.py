@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from kvfence.core.admission import Admitted
 from kvfence.core.ids import Epoch, PageId, RoomId, TenantId
@@ -28,6 +29,9 @@ class Reuse(StrEnum):
     """The page freed last (vLLM's pages without a hash)."""
     FIFO = "fifo"
     """The page freed longest ago (SGLang's free list)."""
+
+
+_CLEAN = Free()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,9 +58,15 @@ class Pool:
         return state.last_tenant if isinstance(state, Free) else None
 
     def holds(self, leases: Leases) -> bool:
-        """Whether every epoch is still the one leased. Reads only."""
+        """Whether every page exists, under the epoch leased. Reads only."""
         epochs = self.epochs
-        return all(epochs[page] == epoch for page, epoch in zip(leases.pages, leases.epochs, strict=True))
+        return self.has(leases) and all(
+            epochs[page] == epoch for page, epoch in zip(leases.pages, leases.epochs, strict=True)
+        )
+
+    def has(self, leases: Leases) -> bool:
+        """Whether every page exists here: a peer may name any number. Reads only."""
+        return not leases.pages or (min(leases.pages) >= 0 and max(leases.pages) < len(self.epochs))
 
     def __repr__(self) -> str:
         counted = ", ".join(f"{count} {name}" for name, count in sorted(self.counts().items()))
@@ -66,7 +76,7 @@ class Pool:
 def empty_pool(pages: int, reuse: Reuse = Reuse.LIFO) -> Pool:
     """A pool in which nothing was ever written. Page 0 is handed out first."""
     order = range(pages) if reuse is Reuse.FIFO else range(pages - 1, -1, -1)
-    nobodys: PageState = Free()
+    nobodys: PageState = _CLEAN
     return Pool((Epoch(0),) * pages, (nobodys,) * pages, tuple(PageId(page) for page in order), reuse)
 
 
@@ -127,13 +137,20 @@ def _moved_states(
     return tuple(after)
 
 
+def used_free_pages(pool: Pool, count_max: int) -> tuple[PageId, ...]:
+    """Some free pages in which somebody's text may lie, those that are handed out next first. Reads only."""
+    order = reversed(pool.free_order) if pool.reuse is Reuse.LIFO else iter(pool.free_order)
+    states = pool.states
+    return tuple(islice((page for page in order if states[page] is not _CLEAN), count_max))
+
+
 def forget_tenants(pool: Pool, pages: Iterable[PageId]) -> Pool:
     """Note that these free pages have been cleared: nothing of anybody lies in them."""
     states = list(pool.states)
     for page in pages:
         if not isinstance(states[page], Free):
             raise Violation(Check.ILLEGAL_PAGE_MOVE, f"clearing of a page that is {type(states[page]).__name__}")
-        states[page] = Free()
+        states[page] = _CLEAN
     return replace(pool, states=tuple(states))
 
 

@@ -15,7 +15,8 @@ from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import PAGE_MOVES, Draining, Filling, Free, Leased, Move, Quarantined, Sealed, moved
 from kvfence.core.pool import check_conservation
 from kvfence.core.rules import FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, Layer, Wire, only
-from support.rooms import PAGE, RoomWorld, every_event, leases, worker
+from support.rooms import RoomWorld
+from support.rooms_values import PAGE, every_event, leases, worker
 
 TABLES = {Role.PREFILL: prefill_side.TABLE, Role.DECODE: decode_side.TABLE}
 STEPS = {Role.PREFILL: prefill_side.step, Role.DECODE: decode_side.step}
@@ -53,10 +54,13 @@ def wandered():
         rng = random.Random(seed)
         rules, kind = rng.choice(RULES), rng.choice(list(Wire))
         world = RoomWorld(rules, kind, prefill_pages=rng.choice((2, 4, 8)), decode_pages=rng.choice((6, 12)))
+        world.hold_writes = world.hold_reads = True
         if rng.random() < 0.5:  # a router that lets everything through, so that the workers' own doors are tried
             world.router = replace(world.router, advertised_tokens=10**6)
         for room in rng.sample((1, 2, 3), 3):
-            world.ask(room, rng.choice("AB"), rng.randrange(1, 8), new_tokens=PAGE)
+            world.ask(
+                room, rng.choice("AB"), rng.randrange(1, 8), new_tokens=PAGE, story=rng.choice((None, "told twice"))
+            )
             for _ in range(rng.randrange(12)):
                 world.at_random(rng)
         for _ in range(60):
