@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
@@ -13,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from kvfence.cell.asks import Answer, Ask, Engine, Faulted, Finished, Piece, Refused
 from kvfence.cell.openai_errors import ApiError, fault, refusal
@@ -38,7 +40,8 @@ def build_app(engine: Engine) -> Starlette:
         Route("/health", face.health),
         Route("/metrics", face.metrics),
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _http_error, ApiError: _api_error})
+    answers = {HTTPException: _http_error, ApiError: _api_error, Exception: _unforeseen}
+    return Starlette(routes=routes, exception_handlers=answers)
 
 
 class _Face:
@@ -60,12 +63,12 @@ class _Face:
     async def chat(self, request: Request) -> Response:
         body = parsed(await _body(request), ChatRequest)
         ask = as_ask(body, self._engine, _api_key(request))
-        return await self._answer(request, ask, "chat", stream=body.stream, with_usage=body.usage_in_stream)
+        return await self._answer(request, ask, "chat", stream=bool(body.stream), with_usage=body.usage_in_stream)
 
     async def completions(self, request: Request) -> Response:
         body = parsed(await _body(request), CompletionRequest)
         ask = as_ask(body, self._engine, _api_key(request))
-        return await self._answer(request, ask, "completion", stream=body.stream, with_usage=body.usage_in_stream)
+        return await self._answer(request, ask, "completion", stream=bool(body.stream), with_usage=body.usage_in_stream)
 
     async def tokenize(self, request: Request) -> Response:
         tokens = parsed(await _body(request), TokenizeRequest).text()
@@ -80,15 +83,27 @@ class _Face:
     async def _answer(self, request: Request, ask: Ask, kind: Kind, *, stream: bool, with_usage: bool) -> Response:
         answers = self._engine.answer(ask)
         reply = Reply(kind, self._engine.model)
-        first = await _unless_gone(request, anext(answers))  # an early refusal is an HTTP status, streaming or not
-        if isinstance(first, Refused):
-            raise refusal(first)
-        if isinstance(first, Faulted):
-            raise fault(first)
-        if stream:
-            events = _events(reply, first, answers, with_usage=with_usage)
-            return StreamingResponse(events, media_type="text/event-stream")
-        return await _unless_gone(request, _whole(reply, first, answers))
+        async with AsyncExitStack() as ending:
+            ending.push_async_callback(_close, answers)
+            first = await _unless_gone(request, anext(answers))  # an early refusal is an HTTP status, streaming or not
+            if isinstance(first, Refused | Faulted):
+                raise _error(first, reply)
+            every = _from(first, answers)
+            if not stream:
+                return await _unless_gone(request, _whole(reply, every))
+            return _Events(_events(reply, every, with_usage=with_usage), ending.pop_all())
+
+
+class _Events(StreamingResponse):
+    """A stream of events. However it ends, and even if it never begins, it closes what it was made from."""
+
+    def __init__(self, events: AsyncIterator[bytes], ending: AsyncExitStack) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._ending = ending
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._ending:
+            await super().__call__(scope, receive, send)
 
 
 Result = TypeVar("Result")
@@ -109,27 +124,23 @@ async def _unless_gone(request: Request, wanted: Awaitable[Result]) -> Result:
         await asyncio.gather(waiting, watching, return_exceptions=True)
 
 
-async def _whole(reply: Reply, first: Answer, answers: AsyncIterator[Answer]) -> Response:
+async def _whole(reply: Reply, answers: AsyncIterator[Answer]) -> Response:
     text: list[str] = []
-    async for answer in _closing(first, answers):
+    async for answer in answers:
         match answer:
             case Piece():
                 text.append(reply.text(answer.tokens))
             case Finished():
                 text.append(reply.text(b"", last=True))
                 return JSONResponse(reply.whole("".join(text), answer))
-            case Refused():
-                raise refusal(answer)
-            case Faulted():
-                raise fault(answer)
+            case Refused() | Faulted():
+                raise _error(answer, reply)
     raise ApiError(500, "the engine ended without an end", code="engine")
 
 
-async def _events(
-    reply: Reply, first: Answer, answers: AsyncIterator[Answer], *, with_usage: bool
-) -> AsyncIterator[bytes]:
+async def _events(reply: Reply, answers: AsyncIterator[Answer], *, with_usage: bool) -> AsyncIterator[bytes]:
     yield reply.chunk("", first=True)
-    async for answer in _closing(first, answers):
+    async for answer in answers:
         match answer:
             case Piece():
                 if text := reply.text(answer.tokens):
@@ -139,23 +150,26 @@ async def _events(
                 if with_usage:
                     yield reply.usage_chunk(answer)
                 yield b"data: [DONE]\n\n"
-            case Refused():
-                yield refusal(answer).event()
-            case Faulted():
-                yield fault(answer).event()
+            case Refused() | Faulted():
+                yield _error(answer, reply).event()
 
 
-async def _closing(first: Answer, answers: AsyncIterator[Answer]) -> AsyncIterator[Answer]:
-    """All answers; however this ends, the engine's iterator is closed, which tells it that the client is gone."""
-    try:
-        yield first
-        if isinstance(first, Piece):
-            async for answer in answers:
-                yield answer
-    finally:
-        close = getattr(answers, "aclose", None)
-        if close is not None:
-            await close()
+async def _from(first: Answer, rest: AsyncIterator[Answer]) -> AsyncIterator[Answer]:
+    yield first
+    if isinstance(first, Piece):
+        async for answer in rest:
+            yield answer
+
+
+async def _close(answers: AsyncIterator[Answer]) -> None:
+    """Tell the engine that nobody wants the rest; after an end it changes nothing."""
+    close = getattr(answers, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _error(answer: Refused | Faulted, reply: Reply) -> ApiError:
+    return refusal(answer, reply.prompt_field) if isinstance(answer, Refused) else fault(answer)
 
 
 async def _disconnected(request: Request) -> None:
@@ -182,11 +196,19 @@ def _api_key(request: Request) -> str:
     return key.strip() if scheme.lower() == "bearer" else ""
 
 
-async def _http_error(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    detail = error.detail if isinstance(error, HTTPException) else "internal error"
-    return ApiError(status, f"{detail}. See /v1/models, /v1/chat/completions, /v1/completions").response()
+async def _http_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        return await _unforeseen(request, error)
+    message = f"{error.detail}. See /v1/models, /v1/chat/completions, /v1/completions"
+    response = ApiError(error.status_code, message).response()
+    response.headers.update(error.headers or {})
+    return response
 
 
-async def _api_error(_request: Request, error: Exception) -> Response:
-    return error.response() if isinstance(error, ApiError) else Response(status_code=500)
+async def _api_error(request: Request, error: Exception) -> Response:
+    return error.response() if isinstance(error, ApiError) else await _unforeseen(request, error)
+
+
+async def _unforeseen(_request: Request, _error: Exception) -> Response:
+    """Our own fault: the server's log has the traceback, the client the shape that it knows, without particulars."""
+    return ApiError(500, "an internal error ended this request", code="internal_error").response()

@@ -36,15 +36,15 @@ class ApiError(Exception):
         return b"data: " + msgspec.json.encode(self.body) + b"\n\n"
 
 
-def refusal(refused: Refused) -> ApiError:
-    """The 4xx that names both figures and the gate (I7)."""
+def refusal(refused: Refused, field: str) -> ApiError:
+    """The 4xx that names both figures and the gate (I7), and the `field` of the body that is too long."""
     new = refused.asked_tokens - refused.prompt_tokens
     asked = f"{refused.prompt_tokens} tokens" + (f" and {new} new ones were asked for" if new > 0 else "")
     return ApiError(
         400,
         f"This model's usable length is {refused.usable_tokens} tokens, but the prompt has {asked}. "
         f"Refused by {refused.gate}, before anything was reserved.",
-        param="messages",
+        param=field,
         code="context_length_exceeded",
     )
 

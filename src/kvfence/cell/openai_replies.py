@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import time
 import uuid
-from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
@@ -27,20 +26,20 @@ def usage(finished: Finished) -> JsonObject:
     }
 
 
-@dataclass(slots=True)
 class Reply:
     """One answer on its way. Streamed and whole answers decode bytes alike, so their texts are equal."""
 
-    kind: Kind
-    model: str
-    id: str = field(init=False)
-    created: int = field(default_factory=lambda: int(time.time()))
-    _decoder: codecs.IncrementalDecoder = field(
-        default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
-    )
+    def __init__(self, kind: Kind, model: str) -> None:
+        self.kind = kind
+        self.model = model
+        self.id = ("chatcmpl-" if kind == "chat" else "cmpl-") + uuid.uuid4().hex
+        self.created = int(time.time())
+        self._decoder = _UTF8("replace")
 
-    def __post_init__(self) -> None:
-        self.id = ("chatcmpl-" if self.kind == "chat" else "cmpl-") + uuid.uuid4().hex
+    @property
+    def prompt_field(self) -> str:
+        """The field of the body that the prompt came in."""
+        return "messages" if self.kind == "chat" else "prompt"
 
     def text(self, tokens: bytes, *, last: bool = False) -> str:
         """The text that these tokens complete; an unfinished character waits for its other bytes."""

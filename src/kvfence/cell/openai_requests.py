@@ -16,6 +16,19 @@ from kvfence.cell.openai_errors import ApiError
 DEFAULT_NEW_TOKENS = 256
 """Where a client names no limit; bounded by what is usable."""
 
+_HARMLESS: dict[str, tuple[object, ...]] = {
+    "n": (1,),
+    "best_of": (1,),
+    "echo": (False,),
+    "suffix": ("",),
+    "logprobs": (False,),
+    "logit_bias": ({},),
+    "tools": ([],),
+    "functions": ([],),
+    "response_format": ({"type": "text"},),
+}
+"""Fields that would change what is asked, with the values under which they ask for nothing (null besides)."""
+
 PositiveInt = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -52,9 +65,17 @@ class _Sampling(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     max_tokens: PositiveInt | None = None
     stop: str | list[str] | None = None
-    stream: bool = False
+    stream: bool | None = None
     stream_options: StreamOptions | None = None
-    n: int | None = None
+    n: object = None
+    best_of: object = None
+    echo: object = None
+    suffix: object = None
+    logprobs: object = None
+    logit_bias: object = None
+    tools: object = None
+    functions: object = None
+    response_format: object = None
     cache_salt: str | None = None
 
     def stops(self) -> tuple[bytes, ...]:
@@ -71,12 +92,9 @@ class ChatRequest(_Sampling, frozen=True, kw_only=True):
 
     messages: Annotated[list[Message], msgspec.Meta(min_length=1)]
     max_completion_tokens: PositiveInt | None = None
-    tools: list[msgspec.Raw] | None = None
 
     def prompt(self) -> bytes:
         """The chat template of this model: contents one after the other; it goes on from the last."""
-        if self.tools:
-            raise ApiError(400, "tools are not supported by this model", param="tools")
         return "".join(message.text() for message in self.messages).encode()
 
     @property
@@ -89,7 +107,6 @@ class CompletionRequest(_Sampling, frozen=True, kw_only=True):
     """Body of `/v1/completions`."""
 
     prompt: str | list[int | str]
-    echo: bool = False
 
     @property
     def new_tokens(self) -> int | None:
@@ -125,6 +142,8 @@ def parsed(body: bytes, kind: type[Body]) -> Body:
         raise ApiError(400, text, param=where.rstrip("`").split("[")[0] or None) from error
     except (msgspec.DecodeError, UnicodeError) as error:
         raise ApiError(400, f"the body is not JSON: {error}") from error
+    except RecursionError as error:
+        raise ApiError(400, "the body is nested too deeply") from error
 
 
 def completion_prompt(request: CompletionRequest) -> bytes:
@@ -148,8 +167,10 @@ def as_ask(request: ChatRequest | CompletionRequest, engine: Engine, api_key: st
     if request.model and request.model != engine.model:
         message = f"the model '{request.model}' does not exist; this is '{engine.model}'"
         raise ApiError(404, message, param="model", code="model_not_found")
-    if request.n not in (None, 1):
-        raise ApiError(400, "only n=1 is supported", param="n")
+    for name, harmless in _HARMLESS.items():
+        value = getattr(request, name)
+        if value is not None and (type(value), value) not in [(type(other), other) for other in harmless]:
+            raise ApiError(400, f"'{name}' is not supported by this model", param=name)
     prompt = request.prompt() if isinstance(request, ChatRequest) else completion_prompt(request)
     if not prompt:
         raise ApiError(400, "the prompt is empty", param="prompt")
