@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 
 
-def _print_version(*, wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"kvfence {kvfence.__version__}")
         raise typer.Exit
@@ -35,10 +35,12 @@ def _print_version(*, wanted: bool) -> None:
 @app.callback()
 def options(
     *,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Find, prove and prevent KV-cache leaks between tenants."""
-    _print_version(wanted=version)
+    del version  # its callback has dealt with it
 
 
 app.command()(demo)
