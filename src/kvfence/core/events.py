@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from kvfence.core.admission import Rejected
 from kvfence.core.ids import Digest, Epoch, PrefixKey, Role, RoomId, TenantId
-from kvfence.core.invariants import Check
+from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import Leases
 from kvfence.core.manifest import Manifest
+from kvfence.core.tenant import may_be_a_client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,9 @@ class RequestOffered(Event):
     max_new_tokens: int
     prefix_keys: tuple[PrefixKey, ...] = ()
     """One for each full page of the prompt but its last token; the worker that computes may reuse by them."""
+
+    def __post_init__(self) -> None:
+        _must_be_a_request(self.tenant, self.prompt_tokens, self.max_new_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,9 @@ class ClientAsked(Event):
     max_new_tokens: int
     prefix_keys: tuple[PrefixKey, ...] = ()
 
+    def __post_init__(self) -> None:
+        _must_be_a_request(self.tenant, self.prompt_tokens, self.max_new_tokens)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokensDecoded(Event):
@@ -156,3 +163,11 @@ class WorkerLost(Event):
     """The connection to a worker that this room needs is gone."""
 
     worker: Role
+
+
+def _must_be_a_request(tenant: TenantId, prompt_tokens: int, max_new_tokens: int) -> None:
+    """A request that no manifest can ever attest, or that would share with everybody, cannot be made (I1, I6)."""
+    if prompt_tokens < 1 or max_new_tokens < 0:
+        raise Violation(Check.ADMISSION, f"a prompt of {prompt_tokens} tokens, {max_new_tokens} new ones")
+    if not may_be_a_client(tenant):
+        raise Violation(Check.SHARING, "a client with a name that means somebody else")

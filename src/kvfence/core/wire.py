@@ -24,6 +24,8 @@ from kvfence.core.manifest import Manifest
 
 DIGEST_BYTES = 16
 """128 bits: see docs/decisions/0005-page-digest.md."""
+COUNT_END = 1 << 63
+"""Counts, rooms, pages and epochs are below this: a signed 64-bit integer holds them."""
 
 
 class WireError(Exception):
@@ -101,11 +103,12 @@ def _bytes(text: object) -> bytes:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"a text was expected, not {type(value).__name__}")
+    value.encode()  # half a surrogate pair is no text, and nobody could print it: a ValueError
     return value
 
 
 def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < COUNT_END:
         raise TypeError("a count was expected")
     return value
 

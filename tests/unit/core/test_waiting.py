@@ -14,9 +14,9 @@ from support.rooms import RoomWorld
 from support.rooms_values import PAGE, leases, manifest, offered, worker
 
 
-def reads_under_way(hold=True):
+def reads_under_way():
     """Room 1 of tenant A is reading prefill's pages."""
-    world = RoomWorld(FENCED, Wire.PULL, prefill_pages=12, decode_pages=6, hold_reads=hold)
+    world = RoomWorld(FENCED, Wire.PULL, prefill_pages=12, decode_pages=6, hold_reads=True)
     world.ask(1, "A", 4)
     world.run()
     assert isinstance(state_of(world.workers[Role.DECODE], RoomId(1)), decode_side.Pulling)
