@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cell.digests import digest_pages, seed_of
@@ -16,6 +16,7 @@ def store():
     return filled
 
 
+@settings(deadline=None)
 @given(page=st.integers(0, PAGES - 1), bit=st.integers(0, PAGE_SIZE * 576 * 8 - 1))
 def test_one_bit_in_one_page_changes_that_pages_digest_alone(page, bit):
     """Wherever it lies, first and last included."""
@@ -40,6 +41,7 @@ def test_equal_pages_of_two_rooms_have_different_digests(store):
     assert not set(digest_pages(store, range(PAGES), seed_of(1))) & set(digest_pages(store, range(PAGES), seed_of(2)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**63), unique=True, max_size=50))
 def test_every_room_has_its_seed(rooms):
     """64 bits, the same whenever it is asked for."""

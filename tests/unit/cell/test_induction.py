@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cell.models import induction
@@ -40,6 +40,7 @@ def test_one_token_more_of_agreement_outweighs_all_behind_it():
         assert 12 * weight > 32 * sum(weights[back + 1 :])
 
 
+@settings(deadline=None)
 @given(requests())
 def test_what_is_read_is_what_the_rule_says(request_):
     """Attention over pages in any order reads the very slot that whole numbers choose, and the token in it."""
@@ -49,6 +50,7 @@ def test_what_is_read_is_what_the_rule_says(request_):
     assert (read.page, read.slot, read.token) == (table[slot // page_size], slot % page_size, text[slot])
 
 
+@settings(deadline=None)
 @given(requests())
 def test_no_place_agrees_for_longer_than_the_one_read(request_):
     """The longest matching suffix wins, and of places that agree on all 8 tokens the latest."""
@@ -61,6 +63,7 @@ def test_no_place_agrees_for_longer_than_the_one_read(request_):
         assert read.token == recited(text)
 
 
+@settings(deadline=None)
 @given(requests(), st.integers(0, 200))
 def test_no_slot_behind_the_length_is_read(request_, cut):
     """Nor any page outside the table: NaN lies everywhere else and changes nothing."""
@@ -72,6 +75,7 @@ def test_no_slot_behind_the_length_is_read(request_, cut):
     assert induction.attend(noisy, table, length, query) == induction.attend(clean, table, length, query)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.data())
 def test_rows_do_not_depend_on_how_a_prompt_is_cut(text, data):
     """Chunked prefill writes what one pass would, and every number of a row is written."""
@@ -106,6 +110,7 @@ def test_stale_pages_are_recited():
     assert text == b"hunter2"
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 12), max_size=20))
 def test_runs_cover_a_page_table_in_order_and_are_as_long_as_can_be(table):
     """Put together they are the table, and no run could go on into the next."""

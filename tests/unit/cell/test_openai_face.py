@@ -4,7 +4,7 @@ import re
 import httpx
 import openai
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cell import openai_app
@@ -50,6 +50,7 @@ def test_the_official_client_is_answered(naive, stream):
         assert chat.choices[0].message.content == plain.choices[0].text == "4711"
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=5), max_size=8))
 def test_text_is_the_same_however_the_bytes_come(pieces):
     """Characters split over pieces stay whole, and what is no UTF-8 is replaced alike."""

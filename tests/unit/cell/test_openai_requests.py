@@ -1,6 +1,6 @@
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cell.openai_errors import ApiError
@@ -16,6 +16,7 @@ def asked(body, kind=CompletionRequest, key=""):
     return as_ask(parsed(msgspec.json.encode(body), kind), ENGINE, key)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), min_size=1).filter(any))
 def test_a_chat_is_its_contents_in_order_and_nothing_after(texts):
     """The template adds no byte; parts of a content are joined like messages."""
@@ -25,12 +26,14 @@ def test_a_chat_is_its_contents_in_order_and_nothing_after(texts):
     assert plain.prompt == in_parts.prompt == "".join(texts).encode()
 
 
+@settings(deadline=None)
 @given(st.binary(min_size=1))
 def test_token_ids_are_bytes_as_they_are(prompt):
     """Any list of ids is that prompt, UTF-8 or not."""
     assert asked({"prompt": list(prompt)}).prompt == prompt
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(WHO, st.none() | WHO), unique=True, min_size=2))
 def test_different_keys_never_share_a_tenant(whos):
     """Nor do different salts of one key; only no salt and an empty one are the same."""

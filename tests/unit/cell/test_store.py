@@ -5,7 +5,7 @@ from multiprocessing.shared_memory import SharedMemory
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cell.store import PageStore
@@ -46,6 +46,7 @@ def contents(store):
     return [int(page[0, 0]) for page in store.pages]
 
 
+@settings(deadline=None)
 @given(PAGE_IDS, st.randoms(use_true_random=False))
 def test_copied_pages_hold_what_the_source_held_and_no_other_changes(own_ids, chance):
     """Whatever runs there are on either side."""
@@ -57,6 +58,7 @@ def test_copied_pages_hold_what_the_source_held_and_no_other_changes(own_ids, ch
     assert contents(source) == list(range(100, 100 + PAGES))
 
 
+@settings(deadline=None)
 @given(PAGE_IDS)
 def test_scrubbed_pages_are_zero_and_no_other_changes(page_ids):
     """Epochs stay as they are: they are the accounts', not the bytes'."""

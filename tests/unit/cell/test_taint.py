@@ -95,6 +95,7 @@ def test_a_recording_oracle_lets_the_read_go_on_and_notes_it():
     assert shadow.owners_of_first_read("carol") == []
 
 
+@settings(deadline=None)
 @given(TABLES, st.integers(0, PAGES * PAGE_SIZE))
 def test_the_oracle_that_is_off_knows_nothing(table, length):
     """It refuses nothing, carries nothing and owns nothing."""
