@@ -164,7 +164,7 @@ def test_limits_are_compared_within_a_pair(tmp_path: Path, prefill: str, decode:
         (_cell("prefill", "fenced", 1536, "I1,I2-digest"), False),
     ],
 )
-def test_checks_off_are_found_on_half_of_a_pair(tmp_path: Path, log: str, found: bool):  # noqa: FBT001 — the claim
+def test_checks_off_are_found_on_half_of_a_pair(tmp_path: Path, log: str, found: bool):
     """A worker of a pair without any content check is found; one server for both is not."""
     assert bool(_of(audited(tmp_path, log), "checks-off")) == found
 

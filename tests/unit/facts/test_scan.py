@@ -16,7 +16,7 @@ HIT = HEADLINE.format(rank="", pool=64, context=512).encode()
 
 
 @given(st.lists(st.sampled_from([b"noise", b"", b"\r", HIT, b"KV x"]), max_size=40), st.booleans())
-def test_exactly_the_lines_with_a_stem_are_candidates(lines: list[bytes], ended: bool):  # noqa: FBT001 — drawn
+def test_exactly_the_lines_with_a_stem_are_candidates(lines: list[bytes], ended: bool):
     """Each line with a stem comes once, in order, under its own number."""
     content = b"\n".join(lines) + (b"\n" if ended and lines else b"")
     expected = [(n, line) for n, line in enumerate(lines, 1) if any(stem in line for stem in STEMS)]
