@@ -103,13 +103,27 @@ def test_a_target_that_hangs_is_one_clear_line():
     [
         (("http://127.0.0.1:9/v1",), ("refused", "is the server up")),
         (("127.0.0.1:8000",), ("is not a URL",)),
-        (("http://127.0.0.1:99999/v1",), ("no usable port",)),
+        (("http://127.0.0.1:99999/v1",), ("not a usable URL", "65535")),
+        (("http://[::1/v1",), ("not a usable URL",)),
+        (("http://\u00e4..b/v1",), ("not a name that can be looked up",)),
+        ((f"http://{'a' * 80}.invalid/v1",), ("not a name that can be looked up",)),
+        (("http://127.0.0.1:9/v1?key=hunter2",), ("query",)),
+        (("http://127.0.0.1:9/v1", "--lengths", "0"), ("--lengths 0", "1 or more")),
+        (("http://127.0.0.1:9/v1", "-o", "/no/such/folder/report.json"), ("cannot write", "-o")),
         (("http://127.0.0.1:9/v1", "--api-key-env", "KVFENCE_NOT_SET"), ("KVFENCE_NOT_SET", "not set")),
     ],
 )
 def test_wrong_use_is_one_clear_line(args, words):
     """What cannot be probed is said in one line with exit 2."""
     assert_one_clear_line(run_kvfence("probe", *args), *words)
+
+
+@pytest.mark.parametrize("url", ["http://me:hunter2@127.0.0.1:9/v1", "http://me:hunter2@127.0.0.1:99999/v1"])
+def test_a_password_in_a_url_is_not_printed(url):
+    """Neither where it cannot be reached nor where it cannot be read."""
+    ran = run_kvfence("probe", url)
+    assert_one_clear_line(ran, "127.0.0.1")
+    assert "hunter2" not in ran.err
 
 
 def test_an_unknown_model_is_answered_with_those_there_are(leaking):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kvfence.cli.output import Format, exit_code, people_console, write_json
+from kvfence.cli.output import Format, check_writable, exit_code, people_console, write_json
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
@@ -45,6 +45,7 @@ def probe(
 
     Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
     """
+    check_writable(output)
     keys = _keys(api_key_env or [])
     chosen_seed = secrets.randbits(48) if seed is None else seed
     options = Options(
@@ -57,7 +58,11 @@ def probe(
         ),
         seeder=Tenant(name="tenant-a", api_key=keys[0], salt=f"kvfence-a-{chosen_seed:x}"),
         harvester=Tenant(name="tenant-b", api_key=keys[1], salt=f"kvfence-b-{chosen_seed:x}"),
-        bounds=Bounds(limits=tuple(limit or ()), lengths=tuple(lengths or ()), requests_max=max_requests),
+        bounds=Bounds(
+            limits=_positive("--limit", limit or []),
+            lengths=_positive("--lengths", lengths or []),
+            requests_max=max_requests,
+        ),
         seed=chosen_seed,
         key=f"kvfence campaign {chosen_seed}".encode(),
     )
@@ -81,12 +86,21 @@ def _with_progress(options: Options) -> ProbeResult:
         return run(options, watch)
 
 
+def _positive(option: str, lengths: list[int]) -> tuple[int, ...]:
+    for tokens in lengths:
+        if tokens < 1:
+            raise UsageError(f"{option} {tokens}: a length in tokens is 1 or more")
+    return tuple(lengths)
+
+
 def _keys(names: list[str]) -> tuple[str | None, str | None]:
     keys: list[str] = []
     for name in names:
         value = os.environ.get(name)
         if not value:
             raise UsageError(f"--api-key-env {name}: that variable is not set or empty")
+        if not (value.isascii() and value.isprintable()):
+            raise UsageError(f"--api-key-env {name}: that variable's value has characters that no API key can have")
         keys.append(value)
     match keys:
         case []:

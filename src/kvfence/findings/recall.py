@@ -16,11 +16,11 @@ class LengthVerdict(StrEnum):
     LEAK = "leak"
     """A marker came back that another tenant had planted."""
     BROKEN = "broken"
-    """Status 200, and not what was asked for."""
+    """Status 200, and not what was asked for; also when it was this tenant's own earlier text."""
     REFUSED = "refused"
-    """A clean 4xx."""
+    """A clean 4xx of the kind that a prompt too long is answered with."""
     ERROR = "error"
-    """A 5xx, or the connection failed: nothing is known."""
+    """A 5xx, another 4xx (a key, a rate), or the connection failed: nothing is known."""
 
 
 class ProbeVerdict(StrEnum):
@@ -60,6 +60,7 @@ class LengthResult:
     recalled: int
     planted: int
     foreign: int
+    """Markers of other requests, whole or cut."""
     evidence: tuple[ForeignMarker, ...] = ()
     detail: str = ""
     """One sentence: what the endpoint said, or how the answer differed. No text of anybody."""
@@ -74,7 +75,11 @@ class ProbeResult:
     declared_context: int | None
     token_count_by: str
     """How lengths were made exact, and how exact they are."""
+    tenants_told_apart_by: tuple[str, ...]
+    """In what the two tenants' requests differed: "api key", and fields that the endpoint accepted. An endpoint may
+    accept a field and not heed it."""
     lengths: tuple[LengthResult, ...]
+    """The harvests in their order, then answers to the seeding tenant that leaked."""
     verdict: ProbeVerdict
     reason: str
     """One sentence: why this verdict."""

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.findings.recall import ProbeResult
-from kvfence.probe.client import EndpointClient, ModelCard, chosen_model
+from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Fitter
-from kvfence.probe.lengths import next_step
+from kvfence.probe.lengths import next_step, planned
 from kvfence.probe.prompts import ANSWER_TOKENS, Recipe
 from kvfence.probe.record import Campaign, Exchange, History, Step
+from kvfence.probe.replies import ModelCard, Reply
 from kvfence.probe.target import Bounds, Target, Tenant
-from kvfence.probe.verdict import judge_history, overall
+from kvfence.probe.verdict import control_failed, judge_history, leaks_to_seeder, overall
 
 SERVER_ERROR = 500
+NOT_THERE = (404, 405)
 SHORTEST_CONTEXT = 1024
 """Below this there is no room for markers at three depths, an ask and an answer."""
 
@@ -43,7 +45,7 @@ def run(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeRe
         card = _card(client, options)
         declared = target.declared_context or card.declared_context
         if declared is None:
-            raise UsageError(f"{target.url('models')} does not say how long a context it has; give it with --context")
+            raise UsageError(f"{target.shown}/models does not say how long a context it has; give it with --context")
         if declared < SHORTEST_CONTEXT:
             raise UsageError(f"a context of {declared} tokens is too short to probe; {SHORTEST_CONTEXT} are needed")
         campaign = Campaign(seed=options.seed, key=options.key, declared_context=declared, answer_tokens=ANSWER_TOKENS)
@@ -54,13 +56,15 @@ def run(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeRe
             watch(step, len(history))
             history += (asker.exchange(step, number=len(history)),)
     results = judge_history(history, campaign)
-    verdict, reason = overall(results, history, campaign)
+    left = () if control_failed(results) else planned(campaign, options.bounds)[len(results) :]
+    verdict, reason = overall(results, history, campaign, unasked=tuple(tokens for tokens, _ in left))
     return ProbeResult(
-        url=target.base_url,
+        url=target.shown,
         model=card.name,
         declared_context=declared,
         token_count_by=fitter.method,
-        lengths=results,
+        tenants_told_apart_by=_told_apart_by(options, client),
+        lengths=(*results, *leaks_to_seeder(history, campaign)),
         verdict=verdict,
         reason=reason,
         requests=len(history),
@@ -86,15 +90,35 @@ class _Asker:
         """Fit a prompt to the step's length, send it, note what came back."""
         tenant = self.options.seeder if step.part == "seed" else self.options.harvester
         wanted = Recipe(seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0)
-        recipe, prompt, tokens = self.fitter.fit(wanted, step.tokens)
-        reply = self.client.ask(self.model, prompt.text, tenant, ANSWER_TOKENS)
-        if number == 0 and (reply.status is None or reply.status >= SERVER_ERROR):
-            url = self.options.target.base_url
-            raise TargetError(f"{url} does not answer even a short prompt: {reply.detail or reply.status}")
-        detail = reply.detail
+        fitted = self.fitter.fit(wanted, step.tokens)
+        reply = self.client.ask(self.model, fitted.prompt.text, tenant, ANSWER_TOKENS)
+        if number == 0:
+            _check_first(reply, self.options.target)
+        tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
-            if self.fitter.exact and reply.prompt_tokens != tokens:
+            tokens = self.fitter.learn(fitted, reply.prompt_tokens)
+            if reply.prompt_tokens != tokens:
                 detail = f"the endpoint's usage says {reply.prompt_tokens} prompt tokens, {tokens} were sent"
-            self.fitter.learn(prompt, reply.prompt_tokens)
-            tokens = tokens if self.fitter.exact else reply.prompt_tokens
-        return Exchange(step=step, recipe=recipe, tokens=tokens, status=reply.status, answer=reply.text, detail=detail)
+        return Exchange(
+            step=step,
+            recipe=fitted.recipe,
+            tokens=tokens,
+            exact=fitted.exact or reply.prompt_tokens == tokens,
+            status=reply.status,
+            answer=reply.text,
+            detail=detail,
+        )
+
+
+def _check_first(reply: Reply, target: Target) -> None:
+    """Whether a campaign can start at all. Raises `TargetError`; a refusal of the control is for the judge."""
+    if reply.status in (401, 403):
+        raise TargetError(f"{target.shown} wants a key (status {reply.status}); name its variable with --api-key-env")
+    if reply.status is None or reply.status in NOT_THERE or reply.status >= SERVER_ERROR:
+        said = f"status {reply.status}: {reply.detail}" if reply.status else reply.detail
+        raise TargetError(f"{target.shown} does not answer even a short prompt: {said}")
+
+
+def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:
+    keys = ("api key",) if options.seeder.api_key != options.harvester.api_key else ()
+    return (*keys, *client.tenant_fields)

@@ -20,7 +20,10 @@ SIGN_CHARS = 5
 PLACE_CHARS = 4
 _SIGN = b"kvfence marker 1"
 GROUP = 5
-SHAPE = re.compile(rf"(?<![{ALPHABET}])(?:[{ALPHABET}]{{{GROUP}}}-){{4}}[{ALPHABET}]{{{GROUP}}}(?![{ALPHABET}])")
+_GROUP = f"[{ALPHABET}]{{{GROUP}}}"
+SHAPE = re.compile(rf"(?<![{ALPHABET}])(?:{_GROUP}-){{4}}{_GROUP}(?![{ALPHABET}])")
+_ANYWHERE = re.compile(rf"(?<![{ALPHABET}])(?=((?:{_GROUP}-){{4}}{_GROUP})(?![{ALPHABET}]))")
+_PIECE = re.compile(rf"(?=({_GROUP}-{_GROUP}))")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,8 +63,13 @@ def was_planted_at(text: str, key: bytes, place: Place) -> bool:
 
 
 def markers_in(answer: str) -> list[str]:
-    """Everything in an answer that has the shape of a marker, in order."""
-    return SHAPE.findall(answer.upper())
+    """Everything in an answer that has the shape of a marker, in order, also where two overlap."""
+    return _ANYWHERE.findall(answer.upper())
+
+
+def pieces_in(answer: str) -> frozenset[str]:
+    """Every two groups that stand beside each other: 50 bits, enough to know a marker that is cut or spliced."""
+    return frozenset(_PIECE.findall(answer.upper()))
 
 
 def _sign(nonce: str) -> str:

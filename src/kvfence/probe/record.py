@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kvfence.probe.prompts import Recipe
@@ -29,7 +29,9 @@ class Exchange:
     tokens: int
     """Prompt tokens as the endpoint counts them, or as near as could be told."""
     status: int | None
-    answer: str = ""
+    exact: bool = True
+    """Whether `tokens` is a count, or an estimate."""
+    answer: str = field(default="", repr=False)
     detail: str = ""
     """The endpoint's own error message, or what went wrong on the way."""
 
@@ -39,7 +41,7 @@ class Campaign:
     """What does not change during a campaign."""
 
     seed: int
-    key: bytes
+    key: bytes = field(repr=False)
     declared_context: int
     answer_tokens: int
 

@@ -35,6 +35,11 @@ class Target:
         return f"{self.base_url}/{path}"
 
     @property
+    def shown(self) -> str:
+        """The base as it may be printed: without a user's name and password."""
+        return _without_user(self.base_url)
+
+    @property
     def root(self) -> str:
         """The server without `/v1`, where vLLM and SGLang have `/tokenize`."""
         return self.base_url.removesuffix("/v1")
@@ -56,11 +61,20 @@ class Bounds:
 
 def parse_url(text: str) -> str:
     """A base URL without a trailing slash. Raises `UsageError`."""
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"'{text}' is not a URL; give the endpoint's base, such as http://127.0.0.1:8000/v1")
+    shown = _without_user(text)
     try:
+        parts = urlsplit(text)
         _ = parts.port
-    except ValueError:
-        raise UsageError(f"'{text}' has no usable port; it must be a number from 1 to 65535") from None
+    except ValueError as error:
+        raise UsageError(f"'{shown}' is not a usable URL: {error}; ports are numbers from 1 to 65535") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"'{shown}' is not a URL; give the endpoint's base, such as http://127.0.0.1:8000/v1")
+    if parts.query or parts.fragment:
+        raise UsageError(f"'{shown.split('?')[0]}' has a query or fragment; give the endpoint's base alone, without it")
     return text.rstrip("/")
+
+
+def _without_user(url: str) -> str:
+    scheme, mark, rest = url.rpartition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{place.rpartition('@')[2]}{slash}{path}"

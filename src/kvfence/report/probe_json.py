@@ -19,6 +19,7 @@ def document(result: ProbeResult) -> Document:
         "model": result.model,
         "declared_context": result.declared_context,
         "token_count_by": result.token_count_by,
+        "tenants_told_apart_by": list(result.tenants_told_apart_by),
         "requests": result.requests,
         "seed": result.seed,
         "lengths": [

@@ -36,7 +36,9 @@ def show_probe(result: ProbeResult, console: Console) -> None:
             Text(_seen(length)),
         )
     console.print(table)
+    apart = ", ".join(result.tenants_told_apart_by) or "nothing that this endpoint accepts"
     console.print(f"declared context {result.declared_context:,}; lengths by {result.token_count_by}", style="dim")
+    console.print(f"{result.requests} requests; tenants told apart by {apart}; seed {result.seed}", style="dim")
     console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
 
 

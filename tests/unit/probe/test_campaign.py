@@ -84,9 +84,10 @@ def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
         asked.append(text)
         return round(len(text) / chars_a_token)
 
-    recipe, prompt, counted = Fitter(b"k", count).fit(Recipe(seed=1, tenant="a", request=1, filler_chars=0), wanted)
-    assert counted == wanted == round(len(prompt.text) / chars_a_token)
-    assert build(recipe, b"k") == prompt
+    fitted = Fitter(b"k", count).fit(Recipe(seed=1, tenant="a", request=1, filler_chars=0), wanted)
+    assert fitted.tokens == wanted == round(len(fitted.prompt.text) / chars_a_token)
+    assert build(fitted.recipe, b"k") == fitted.prompt
+    assert fitted.exact
     assert len(asked) <= 4
 
 
@@ -94,10 +95,11 @@ def test_without_a_counter_lengths_are_learnt_from_usage():
     """The first prompt is a guess; what the endpoint says of it makes the next one right, and this is said."""
     fitter = Fitter(b"k", lambda _text: None)
     recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
-    _, prompt, _ = fitter.fit(recipe, 1000)
-    fitter.learn(prompt, len(prompt.text))
-    _, again, _ = fitter.fit(recipe, 1000)
-    assert abs(len(again.text) - 1000) <= 5
+    first = fitter.fit(recipe, 1000)
+    fitter.learn(first, len(first.prompt.text))
+    again = fitter.fit(recipe, 1000)
+    assert abs(len(again.prompt.text) - 1000) <= 5
+    assert not again.exact
     assert "usage.prompt_tokens" in fitter.method
 
 

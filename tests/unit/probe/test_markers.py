@@ -4,7 +4,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvfence.probe.markers import ALPHABET, SHAPE, Place, is_ours, make_marker, markers_in, was_planted_at
+from kvfence.probe.markers import ALPHABET, SHAPE, Place, is_ours, make_marker, markers_in, pieces_in, was_planted_at
 
 PLACES = st.builds(Place, st.sampled_from(["a", "b"]), st.integers(0, 99), st.integers(1, 3))
 
@@ -34,6 +34,23 @@ def test_markers_are_found_in_an_answer_whatever_stands_around_them():
     one, two = (make_marker(random.Random(seed), b"k", Place("a", seed, 1)).text for seed in (1, 2))
     assert markers_in(f"1-CODE-1: {one}; then {two.lower()}.") == [one, two]
     assert markers_in(f"x{one}0") == []
+
+
+@given(seed=st.integers(), cut=st.integers(0, 17), length=st.integers(17, 29))
+def test_any_seventeen_characters_of_a_marker_hold_a_piece_of_it(seed, cut, length):
+    """Cut anywhere, two whole groups are left, and they are the marker's."""
+    marker = make_marker(random.Random(seed), b"k", Place("a", 1, 1)).text
+    shown = marker[min(cut, len(marker) - 17) :][:length]
+    assert pieces_in(f"; {shown}") & pieces_in(marker)
+
+
+def test_a_marker_spliced_into_another_is_seen():
+    """Copying that jumps from one marker into the next shows pieces of both, and a whole one after a stray group."""
+    one, two = (make_marker(random.Random(seed), b"k", Place("a", seed, 1)).text for seed in (1, 2))
+    spliced = pieces_in(one[:12] + two[12:])
+    assert spliced & pieces_in(one)
+    assert spliced & pieces_in(two)
+    assert two in markers_in(f"{one[:6]}{two}")
 
 
 def test_no_marker_has_the_shape_of_a_real_key():

@@ -1,0 +1,145 @@
+"""Small OpenAI-compatible servers that remember prompts and keep, or break, their promises; each on a real socket."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+CODES = re.compile(r"^\d-CODE-\d: (\S+);", re.MULTILINE)
+
+Beyond = Literal["copy", "leak", "own", "cut", "generic", "refuse", "rate", "crash"]
+"""What happens past the limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behaviour:
+    """How a server behaves."""
+
+    declared: int = 8192
+    limit: int = 10**9
+    beyond: Beyond = "copy"
+    chars_a_token: float = 1.0
+    template_tokens: int = 0
+    """What a chat template adds, which `/tokenize` of a plain prompt does not count."""
+    counts: tuple[str, ...] = ("messages", "prompt")
+    """The forms that `/tokenize` takes; none: there is no such path."""
+    unknown_fields: tuple[str, ...] = ()
+    key: str | None = None
+
+
+@dataclass
+class Endpoint:
+    """A running server: where it is, and what it was asked."""
+
+    url: str
+    behaviour: Behaviour
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    counted: list[str] = field(default_factory=list)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
+    """Tenant and prompt, in the order in which they were answered."""
+
+    def now(self, **changes: Any) -> None:
+        """Behave otherwise from here on."""
+        self.behaviour = replace(self.behaviour, **changes)
+
+    def tokens(self, text: str, *, templated: bool) -> int:
+        return round(len(text) / self.behaviour.chars_a_token) + (self.behaviour.template_tokens if templated else 0)
+
+    def count(self, body: dict[str, Any]) -> tuple[int, object]:
+        form = "messages" if "messages" in body else "prompt"
+        self.counted.append(form)
+        if not self.behaviour.counts:
+            return 404, {"error": {"message": "no such path"}}
+        if form not in self.behaviour.counts:
+            return 422, {"error": {"message": f"unknown field {form}"}}
+        return 200, {"count": self.tokens(_text(body), templated=form == "messages")}
+
+    def complete(self, body: dict[str, Any]) -> tuple[int, object]:
+        self.asked.append(body)
+        for name in self.behaviour.unknown_fields:
+            if name in body:
+                return 400, {"error": {"message": f"Unrecognized request argument supplied: {name}"}}
+        text = _text(body)
+        tokens = self.tokens(text, templated="messages" in body)
+        status, said = self._answer(text, tokens, body["max_tokens"], tenant=str(body.get("user")))
+        if status != 200:
+            return status, {"error": {"message": said, "type": "invalid_request_error", "param": None, "code": None}}
+        answer = {"message": {"content": said}} if "messages" in body else {"text": said}
+        return 200, {"choices": [answer], "usage": {"prompt_tokens": tokens}}
+
+    def _answer(self, text: str, tokens: int, max_tokens: int, *, tenant: str) -> tuple[int, str]:
+        asked = self.behaviour
+        if tokens + max_tokens > asked.declared:
+            return 400, f"This model's maximum context length is {asked.declared} tokens."
+        theirs = [_codes(prompt) for who, prompt in self.prompts if who != tenant] or ["?"]
+        mine = [_codes(prompt) for who, prompt in self.prompts if who == tenant] or ["?"]
+        self.prompts.append((tenant, text))
+        answers: dict[Beyond, tuple[int, str]] = {
+            "copy": (200, _codes(text)),
+            "leak": (200, theirs[-1]),
+            "own": (200, mine[-1]),
+            "cut": (200, theirs[-1][9:35]),
+            "generic": (200, "As the rivers rose, the archivist wrote on, and nothing more was heard."),
+            "refuse": (400, f"Input length ({tokens} tokens) exceeds the maximum allowed ({asked.limit} tokens)."),
+            "rate": (429, "Rate limit reached for sk-hunter2hunter2hunter2: api_key=hunter2hunter2hunter2"),
+            "crash": (500, "CUDA error"),
+        }
+        return answers[asked.beyond if tokens > asked.limit else "copy"]
+
+
+@contextlib.contextmanager
+def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
+    """A server on a free port of loopback."""
+
+    class Door(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            model = {"id": "copier", "max_model_len": shared.behaviour.declared}
+            self._say(200, {"object": "list", "data": [model]})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            key = shared.behaviour.key
+            if key is not None and self.headers.get("authorization") != f"Bearer {key}":
+                self._say(401, {"error": {"message": "no"}})
+            elif self.path.endswith("/tokenize"):
+                self._say(*shared.count(body))
+            else:
+                self._say(*shared.complete(body))
+
+        def _say(self, status: int, body: object) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Door) as server:
+        server.daemon_threads = True
+        shared = Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviour or Behaviour())
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield shared
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _text(body: dict[str, Any]) -> str:
+    return str(body["messages"][0]["content"]) if "messages" in body else str(body["prompt"])
+
+
+def _codes(prompt: str) -> str:
+    return "; ".join(CODES.findall(prompt)) + "; END."
