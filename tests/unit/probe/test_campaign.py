@@ -74,6 +74,17 @@ def test_a_prompt_is_its_recipe():
     assert build(recipe, b"k").text != build(recipe, b"l").text
 
 
+def test_a_usage_that_cannot_be_of_this_prompt_is_not_learnt():
+    """An engine that dropped a prompt and counts 1 token does not shorten the prompts after it."""
+    fitter = Fitter(b"k", lambda _text: None)
+    recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
+    first = fitter.fit(recipe, 1000)
+    assert fitter.learn(first, len(first.prompt.text)) == len(first.prompt.text)
+    dropped = fitter.fit(recipe, 5000)
+    assert fitter.learn(dropped, 1) == 5000
+    assert fitter.fit(recipe, 5000).prompt == dropped.prompt
+
+
 @pytest.mark.parametrize("chars_a_token", [1, 3.7])
 @pytest.mark.parametrize("wanted", [800, 5000, 40_000])
 def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
@@ -152,6 +163,19 @@ def test_a_marker_of_another_campaign_is_foreign_too():
     _, results, (verdict, _) = run_campaign(answer, Bounds(seeds_each=0, lengths=(4000,)))
     assert verdict is ProbeVerdict.LEAK
     assert results[1].evidence[0].planted_by == "another campaign"
+
+
+def test_earlier_text_beside_all_that_was_asked_for_is_not_clean():
+    """All markers came back, and one of an earlier prompt of the same tenant with them."""
+
+    def answer(step, number):
+        recipes = [Recipe(seed=1, tenant="b", request=request, filler_chars=0) for request in (number, 0)]
+        texts = [marker.text for recipe in recipes for marker in markers_of(recipe, CAMPAIGN.key)]
+        return Exchange(step=step, recipe=recipes[0], tokens=step.tokens, status=200, answer="; ".join(texts))
+
+    _, results, (verdict, _) = run_campaign(answer, Bounds(seeds_each=0, lengths=(4000,)))
+    assert (results[1].verdict, results[1].recalled, results[1].foreign) == (LengthVerdict.BROKEN, 3, 3)
+    assert verdict is ProbeVerdict.BROKEN
 
 
 def test_a_made_up_look_alike_is_not_a_leak():
