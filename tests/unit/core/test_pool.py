@@ -83,6 +83,7 @@ def test_no_pages_are_a_lease_too():
     [
         {"free_order": (0, 1)},
         {"free_order": (0, 1, 2, 2)},
+        {"free_order": (0, 1, 2, 3, 3)},
         {"free_order": (0, 1, 3, 3)},
         {"states": (Free(), Free(), Free(), Quarantined(TenantId("A"), Check.DIGEST))},
     ],

@@ -172,7 +172,14 @@ def test_a_page_moves_as_the_table_says_or_not_at_all(state, move):
         with pytest.raises(Violation, match="illegal-page-move"):
             moved(state, move, by=by)
     else:
-        assert isinstance(moved(state, move, by=by, check=Check.COUNT), allowed)
+        after = moved(state, move, by=by, check=Check.COUNT)
+        assert isinstance(after, allowed)
+        assert not isinstance(after, Quarantined) or after.check is Check.COUNT
+
+
+def test_a_page_held_back_without_a_check_is_so_for_the_accounts():
+    """No quarantine is without a reason."""
+    assert moved(PAGES[Filling], Move.QUARANTINE, by=leases(1, "A", 1)).check is Check.CONSERVATION
 
 
 def test_another_room_cannot_move_a_rooms_page_nor_another_tenant_a_sealed_one():

@@ -77,6 +77,8 @@ def test_what_only_fits_with_pages_that_are_held_back_is_refused_and_does_not_bl
     assert isinstance(state_of(decode, RoomId(2)), Over)
     decode, _ = decode_side.step(decode, offered(3, "B", tokens=8 * PAGE, new=0))
     assert isinstance(state_of(decode, RoomId(3)), decode_side.Reserved)
+    decode, _ = decode_side.step(decode, offered(4, "B", tokens=8 * PAGE, new=0))
+    assert isinstance(state_of(decode, RoomId(4)), Queued)
 
 
 def test_who_waits_while_pages_become_held_back_is_refused_in_its_turn():
@@ -123,5 +125,6 @@ def test_holding_is_false_of_pages_that_do_not_exist():
     """A peer may name any number as a page."""
     pool = worker(Role.DECODE, 4).pool
     assert not pool.holds(leases(1, "A", 1, epoch=0, first=4))
+    assert not pool.holds(leases(1, "A", 1, epoch=0, first=-1))
     assert pool.holds(leases(1, "A", 1, epoch=0, first=3))
     assert pool.epochs[PageId(3)] == Epoch(0)

@@ -105,6 +105,7 @@ WRONG = {
     "a negative room": {**REQUEST, "room": -1},
     "a room beyond 64 bits": {**REQUEST, "room": 1 << 63},
     "a boolean for a count": {**REQUEST, "prompt_tokens": True},
+    "a float for a count": {**REQUEST, "prompt_tokens": 1.0},
     "a prompt of nothing": {**REQUEST, "prompt_tokens": 0},
     "a tenant that means everybody": {**REQUEST, "tenant": PUBLIC},
     "a tenant that means several": {**REQUEST, "tenant": SEVERAL},
