@@ -241,3 +241,16 @@ def test_more_keys_than_pages_share_no_more_than_the_whole_pages():
     assert compute.first_slot == 2 * PAGE
     assert compute.pages[:2] == held.pages[:2]
     assert isinstance(evict(prefill, 16).pool.states[held.pages[3]], Free)
+
+
+def test_behind_a_shared_prefix_the_page_that_is_filled_in_part_is_still_cleared():
+    """I5: shared pages are not counted among those that this worker overwrites whole."""
+    prefill, _ = kept(worker(Role.PREFILL, 4), 1, A, 2)
+    prefill, other = sealed(prefill, 2, B, 2)
+    prefill = replace(prefill, pool=move(prefill.pool, other, Move.RELEASE))
+    ask = offered(3, "A", tokens=3 * PAGE + 1, story="told by both")
+    prefill, _ = prefill_side.step(prefill, ask)
+    _, actions = prefill_side.step(prefill, on.ReservationReceived(room=RoomId(3), leases=leases(3, "A", 4)))
+    (compute,) = [action for action in actions if isinstance(action, ComputePrompt)]
+    assert compute.first_slot == 2 * PAGE
+    assert [action for action in actions if isinstance(action, ScrubPages)] == [ScrubPages(pages=compute.pages[3:])]

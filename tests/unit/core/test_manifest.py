@@ -52,6 +52,11 @@ def test_a_manifest_is_bound_to_the_room_and_tenant_of_its_leases(made):
     assert (made.room, made.tenant) == (made.leases.room, made.leases.tenant)
 
 
+def test_nothing_counts_as_reused_unless_prefill_says_so():
+    """The usage figures start at none."""
+    assert RIGHT.cached_tokens == 0
+
+
 def test_the_right_manifest_has_no_mismatch():
     """What was reserved came, and lies there."""
     assert compare_counts(RIGHT, EXPECTED) is None

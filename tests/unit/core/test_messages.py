@@ -85,7 +85,8 @@ def test_the_router_passes_every_end_on_and_cancels_what_may_still_run(rules):
     after, actions = router_side.step(open_, on.ClientGone(room=HERE))
     assert (told(actions), len(actions), len(after.rooms)) == (both, 2, 0)
     after, actions = router_side.step(open_, on.WorkerLost(room=HERE, worker=Role.DECODE))
-    assert (actions[0].event.check, told(actions), len(after.rooms)) == (Check.WORKER_LOST, both, 0)
+    gone = on.RequestFaulted(room=HERE, check=Check.WORKER_LOST, message="decode is gone")
+    assert (actions[0], told(actions), len(after.rooms)) == (AnswerClient(event=gone), both, 0)
     after, actions = router_side.step(open_, on.TokensDecoded(room=HERE, count=3))
     assert (actions, after) == ((AnswerClient(event=on.TokensDecoded(room=HERE, count=3)),), open_)
 
