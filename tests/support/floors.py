@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from support.source_tree import Import, Module
+from support.source_tree import COMPUTED, Import, Module
 
 FLOORS = {
     # package: (floor, half); lower floors may be imported, packages of one floor not by one another
@@ -22,34 +22,43 @@ FLOORS = {
 }
 """`verify`, `attack`, `engines`, `scan`, `watch` and `testing` get their floors (STYLE) when they are built."""
 
-HEAVY = {
+SINGLE = {
+    "kvfence": (-1, "both"),
+    "kvfence.errors": (-1, "both"),
+    "kvfence.__main__": (5, "both"),
+}
+"""Modules of no package: below every floor what all may import, above them all what starts the program."""
+
+HEAVY: dict[str, tuple[str, ...]] = {
     "torch": (),
     "vllm": (),
     "sglang": (),
     "pandas": (),
 }
-"""Packages that only the files named here may import, inside a function; nothing needs one yet."""
+"""Packages that only the modules named here may import, inside a function; nothing needs one yet."""
 
 
-def offences(modules: Iterable[Module]) -> Iterator[str]:
+def offences(modules: Iterable[Module], heavy: Mapping[str, tuple[str, ...]] = HEAVY) -> Iterator[str]:
     """One line for each import that points the wrong way."""
+    modules = list(modules)
     names = {module.name for module in modules}
     for module in modules:
+        told = set()
         for found in module.imports():
-            why = _why_wrong(found, names)
-            if why:
+            why = _why_wrong(found, names, heavy)
+            if why and (found.line, why) not in told:
+                told.add((found.line, why))
                 yield f"{found.file}:{found.line}: {found.importer} imports {found.imported}: {why}"
 
 
 def cycle(modules: Iterable[Module]) -> list[str]:
-    """An import cycle at module level, or nothing. A package's own `__init__` is a module like any other."""
+    """An import cycle at module level, or nothing.
+
+    A package's `__init__` is a module like any other, and it runs whenever one of its modules is imported from outside.
+    """
     modules = list(modules)
     names = {module.name for module in modules}
-    graph = {
-        module.name: {found.imported for found in module.imports() if found.at_top and found.imported in names}
-        - {module.name}
-        for module in modules
-    }
+    graph = {module.name: set(_runs_first(module, names)) for module in modules}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -57,31 +66,65 @@ def cycle(modules: Iterable[Module]) -> list[str]:
     return []
 
 
-def package_of(module: str) -> str:
-    """The package of a module: `kvfence.core.pool` is of `core`; `kvfence.errors` of none."""
+def _runs_first(module: Module, names: set[str]) -> Iterator[str]:
+    around = {module.name, *_packages_around(module.name)}
+    for found in module.imports():
+        imported = _known(found.imported, names)
+        if found.at_top and imported:
+            yield from {imported} - {module.name}
+            yield from set(_packages_around(imported)) - around
+
+
+def _packages_around(module: str) -> list[str]:
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] in FLOORS else ""
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _why_wrong(found: Import, names: set[str]) -> str:
-    importer, imported = package_of(found.importer), package_of(found.imported)
+def _known(name: str, names: set[str]) -> str:
+    """The module that an imported name is of: `kvfence.core.pool.Pool` is of `kvfence.core.pool`."""
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _floor_of(module: str) -> tuple[int, str] | None:
+    if module in SINGLE:
+        return SINGLE[module]
+    return FLOORS.get(_package_of(module))
+
+
+def _package_of(module: str) -> str:
+    return module.partition(".")[2].partition(".")[0]
+
+
+def _why_wrong(found: Import, names: set[str], heavy: Mapping[str, tuple[str, ...]]) -> str:
     top = found.imported.split(".")[0]
-    if top in HEAVY and found.file.name not in HEAVY[top]:
-        return f"{top} is heavy and not allowed here"
-    if importer == "core" and top not in sys.stdlib_module_names and imported != "core" and found.imported != "kvfence":
-        return "core imports the standard library and itself, nothing else"
-    if found.imported not in names or not importer or not imported or importer == imported:
-        return ""
-    return _why_wrong_floor(importer, imported)
+    if found.imported == COMPUTED:
+        return "an import of a computed name cannot be checked"
+    if top in heavy:
+        return _why_wrong_heavy(found, heavy[top])
+    if _package_of(found.importer) == "core" and top not in sys.stdlib_module_names:
+        inside = _package_of(found.imported) == "core"
+        return "" if inside else "core imports the standard library and itself, nothing else"
+    imported = _known(found.imported, names)
+    return _why_wrong_floor(found.importer, imported) if imported else ""
+
+
+def _why_wrong_heavy(found: Import, allowed: tuple[str, ...]) -> str:
+    if found.importer not in allowed:
+        return "it is heavy and not allowed here"
+    return "it is heavy, so it is imported inside the function that needs it" if found.at_top else ""
 
 
 def _why_wrong_floor(importer: str, imported: str) -> str:
-    (floor, half), (other_floor, other_half) = FLOORS[importer], FLOORS[imported]
-    if other_floor > floor:
-        return f"floor {floor} looks up to floor {other_floor}"
-    if other_floor == floor:
-        return f"packages of floor {floor} do not import one another"
-    if half == "left" and other_half == "right":
+    one, other = _floor_of(importer), _floor_of(imported)
+    if one is None or other is None:
+        return f"{imported if one else importer} has no floor in the table"
+    if other[0] > one[0]:
+        return f"floor {one[0]} looks up to floor {other[0]}"
+    if importer != imported and other[0] == one[0] and _package_of(importer) != _package_of(imported):
+        return f"packages of floor {one[0]} do not import one another"
+    if (one[1], other[1]) == ("left", "right"):
         return "the left half never imports the right one"
     return ""
 

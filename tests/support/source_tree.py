@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "kvfence"
+COMPUTED = "(a computed name)"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ def modules(source: Path = SOURCE) -> list[Module]:
 def _imported(node: ast.AST, importer: str, *, is_package: bool) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
+    if isinstance(node, ast.Call):
+        return _imported_by_call(node)
     if not isinstance(node, ast.ImportFrom):
         return []
     base = node.module or ""
@@ -72,3 +75,15 @@ def _imported(node: ast.AST, importer: str, *, is_package: bool) -> list[str]:
         parts = parts[: len(parts) - node.level + 1]
         base = ".".join([*parts, base] if base else parts)
     return [base, *(f"{base}.{alias.name}" for alias in node.names)]
+
+
+def _imported_by_call(node: ast.Call) -> list[str]:
+    """`importlib.import_module("x")` and `__import__("x")` are imports too."""
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if called not in {"import_module", "__import__"}:
+        return []
+    match node.args:
+        case [ast.Constant(value=str(name)), *_]:
+            return [name]
+        case _:
+            return [COMPUTED]
