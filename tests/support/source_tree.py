@@ -40,11 +40,12 @@ class Module:
                 yield Import(self.name, name, self.file, node.lineno, id(node) not in inside)
 
     def functions(self) -> Iterator[tuple[str, int, int]]:
-        """Every function: its name, its first line, how many lines it has without its docstring."""
+        """Every function: its name, its first line, how many lines it has from `def` on, without its docstring."""
         for node in ast.walk(self.tree):
             if is_function(node):
-                body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
-                yield node.name, node.lineno, node.end_lineno - body[0].lineno + 1
+                first = node.body[0]
+                docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) is not None else 0
+                yield node.name, node.lineno, node.end_lineno - node.lineno + 1 - docstring
 
 
 def is_function(node: ast.AST) -> bool:
