@@ -1,41 +1,107 @@
-"""Writes what is generated in docs/: `make docs`. With --check it writes nothing and exits 1 on a difference."""
+"""Writes what is generated in docs/: `make docs`. With --check it writes nothing and exits 1 on a difference.
+
+docs/cli.md is made of what the commands declare, not of how a release of the command-line library draws it: else a
+fresh install with another release would differ.
+"""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import inspect
 import sys
-from collections.abc import Iterator
+import types
+import typing
+from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
+
+from typer.models import ArgumentInfo, OptionInfo
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 
 from kvfence.audit.pages import index, page  # noqa: E402 — the path is set above
 from kvfence.audit.registry import RULES  # noqa: E402 — the same
-from kvfence.cli.main import app  # noqa: E402 — the same
+from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
+from kvfence.cli.main import app, options  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
 
+HEAD = """# Command line
 
-def command_names() -> list[str]:
-    """Every command, in the order of the program."""
-    return [command.callback.__name__ for command in app.registered_commands if command.callback]
+Written from the program by `make docs`. `kvfence COMMAND --help` tells the same.
+"""
 
 
-def help_of(*command: str) -> str:
-    """What the program prints for --help, at a fixed width and without colours."""
-    plain = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "TERMINAL_WIDTH": "100"}
-    done = subprocess.run(
-        [sys.executable, "-m", "kvfence", *command, "--help"], capture_output=True, text=True, check=True, env=plain
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+def commands() -> dict[str, Callable[..., None]]:
+    """Every command by its name, in the order of the program."""
+    found = [command.callback for command in app.registered_commands if command.callback]
+    return {callback.__name__: callback for callback in found}
 
 
 def command_line() -> str:
     """docs/cli.md."""
-    parts = ["# Command line\n\nWritten from the program by `make docs`.\n"]
-    parts += [f"## kvfence {name}\n\n```\n{help_of(name)}\n```\n" for name in command_names()]
+    parts = [HEAD, section("kvfence COMMAND", options), exit_codes()]
+    for name, callback in commands().items():
+        arguments = [_metavar(name, declared) for name, declared, _, _ in _parameters(callback, ArgumentInfo)]
+        parts.append(section(" ".join(["kvfence", name, "[OPTIONS]", *arguments]), callback))
     return "\n".join(parts)
+
+
+def section(usage: str, callback: Callable[..., None]) -> str:
+    """One command: what it does, its example, its arguments and options."""
+    text, _, example = inspect.getdoc(callback).partition("Example: ")
+    shown = f"```\n{example.strip()}\n```\n\n" if example else ""
+    rows = [
+        *(f"| `{_metavar(name, to)}` | {to.help} | |" for name, to, _, _ in _parameters(callback, ArgumentInfo)),
+        *(_option_row(*found) for found in _parameters(callback, OptionInfo)),
+    ]
+    table = "\n".join(["| | | default |", "| --- | --- | --- |", *rows, ""])
+    return f"## `{usage}`\n\n{text.strip()}\n\n{shown}{table}"
+
+
+def exit_codes() -> str:
+    """The table of exit codes, the same for every command."""
+    rows = "".join(f"| {code.value} | {code.name.lower().replace('_', ' ')} |\n" for code in ExitCode)
+    return f"## Exit codes\n\n| code | means |\n| --- | --- |\n{rows}"
+
+
+def _parameters(callback: Callable[..., None], kind: type) -> Iterator[tuple[str, typing.Any, typing.Any, object]]:
+    hints = typing.get_type_hints(callback, include_extras=True)
+    for name, parameter in inspect.signature(callback).parameters.items():
+        of, declared = typing.get_args(hints[name])
+        if isinstance(declared, kind):
+            yield name, declared, of, parameter.default
+
+
+def _metavar(name: str, declared: ArgumentInfo) -> str:
+    return str(declared.metavar or name.upper())
+
+
+def _option_row(name: str, declared: OptionInfo, of: object, default: object) -> str:
+    spelled = _spellings(name, declared)
+    accepted = [_accepted(of), *([f"{declared.min} or more"] if declared.min is not None else [])]
+    tail = ", ".join(word for word in accepted if word)
+    shown = default.value if isinstance(default, Enum) else default
+    value = "" if shown is None or shown is False else f"`{shown}`"
+    help_text = f"{declared.help} ({tail})" if tail else declared.help
+    return f"| {', '.join(f'`{spelling}`' for spelling in spelled)} | {help_text} | {value} |"
+
+
+def _spellings(name: str, declared: OptionInfo) -> list[str]:
+    """The option's names, the long one first. Inside Annotated the library keeps the first one as the default."""
+    first = [declared.default] if isinstance(declared.default, str) else []
+    given = [*first, *(declared.param_decls or [])]
+    return sorted(given or [f"--{name.replace('_', '-')}"], key=len, reverse=True)
+
+
+def _accepted(of: object) -> str:
+    """What kind of value an option takes, in a word; nothing for a flag."""
+    kinds = [kind for kind in typing.get_args(of) if kind is not types.NoneType] or [of]
+    if typing.get_origin(kinds[0]) is list:
+        kinds = list(typing.get_args(kinds[0]))
+    kind = kinds[0]
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return " or ".join(f"`{member.value}`" for member in kind)
+    return {int: "a whole number", float: "a number", Path: "a file"}.get(typing.cast("type", kind), "")
 
 
 def generated() -> Iterator[tuple[Path, str]]:
@@ -48,16 +114,20 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 
 def main() -> int:
-    """Write, or check."""
-    stale = []
-    for file, text in generated():
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            stale.append(str(file.relative_to(DOCS)))
-            if "--check" not in sys.argv:
-                file.write_text(text, encoding="utf-8")
-    if stale:
-        sys.stdout.write(f"{'differ' if '--check' in sys.argv else 'written'}: {', '.join(stale)}\n")
-    return 1 if stale and "--check" in sys.argv else 0
+    """Write, or check; a page of a rule that is no more is removed."""
+    wanted = dict(generated())
+    stale = [file for file, text in wanted.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
+    orphans = sorted(set((DOCS / "rules").glob("*.md")) - wanted.keys())
+    told = [str(file.relative_to(DOCS)) for file in (*stale, *orphans)]
+    if "--check" in sys.argv:
+        sys.stdout.write(f"differ: {', '.join(told)}; run make docs\n" if told else "")
+        return 1 if told else 0
+    for file in stale:
+        file.write_text(wanted[file], encoding="utf-8")
+    for file in orphans:
+        file.unlink()
+    sys.stdout.write(f"written: {', '.join(told)}\n" if told else "")
+    return 0
 
 
 if __name__ == "__main__":

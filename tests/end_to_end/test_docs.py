@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,19 @@ def test_what_is_generated_is_what_the_program_says():
 def test_every_command_has_help_with_an_example(command):
     """The help of a command ends with a line that can be run."""
     assert "Example: " in command.callback.__doc__
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_every_option_on_the_command_line_page_is_one_that_the_program_knows(command):
+    """The page spells options as `--help` does: a parameter's name in the code is not its name for the user."""
+    name = command.callback.__name__
+    section = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").split(f"## `kvfence {name} ")[1].split("\n## ")[0]
+    documented = set(re.findall(r"`(--[a-z-]+)`", section))
+    wide = {**os.environ, "COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
+    shown = subprocess.run(
+        [sys.executable, "-m", "kvfence", name, "--help"], capture_output=True, text=True, check=True, env=wide
+    ).stdout
+    assert documented == set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
