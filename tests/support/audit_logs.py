@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kvfence.audit import inspect
 from kvfence.facts.fact import NodeFacts
-from kvfence.facts.read_log import LogReading
+from kvfence.facts.reading import Reading
 from kvfence.facts.target import read_target
 from kvfence.findings.deployment import AuditResult
 
@@ -42,7 +42,7 @@ def body(log: Path) -> bytes:
     return b"".join(line for line in lines if not line.startswith((b"# source:", b"# facts:", b"# note:")))
 
 
-def reading(folder: Path, content: bytes | str, name: str = "node.log") -> LogReading:
+def reading(folder: Path, content: bytes | str, name: str = "node.log") -> Reading:
     """What is read from a file of that content."""
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -12,7 +12,8 @@ from kvfence.audit.registry import RULES
 from kvfence.audit.rule import Rule
 from kvfence.errors import UsageError
 from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
-from kvfence.facts.read_log import LogReading, numbered
+from kvfence.facts.read_log import numbered
+from kvfence.facts.reading import Reading
 from kvfence.facts.target import STDIN, node_name, read_target
 from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
@@ -55,7 +56,7 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
     )
 
 
-def _told_apart(readings: Sequence[tuple[str, LogReading]]) -> list[NodeFacts]:
+def _told_apart(readings: Sequence[tuple[str, Reading]]) -> list[NodeFacts]:
     """All nodes under different names: those that two files share get their file's name behind them."""
     nodes = [(target, node) for target, reading in readings for node in reading.nodes if has_pool(node)]
     targets_by_name: dict[str, set[str]] = {}
@@ -74,7 +75,7 @@ def _told_apart(readings: Sequence[tuple[str, LogReading]]) -> list[NodeFacts]:
     return [replace(node, name=name) for name, (_target, node) in zip(numbered(names), nodes, strict=True)]
 
 
-def _unread(readings: Sequence[tuple[str, LogReading]]) -> Iterator[NotChecked]:
+def _unread(readings: Sequence[tuple[str, Reading]]) -> Iterator[NotChecked]:
     for target, reading in readings:
         if not reading.nodes:
             yield NotChecked(target, "no line of SGLang, vLLM or kvfence's cell was recognised in it")

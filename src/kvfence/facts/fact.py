@@ -33,8 +33,21 @@ FACT_NAMES = (
     "pool_cap_tokens",
     "rules",
     "model",
+    "swa_pool_tokens",
+    "mamba_pool_slots",
+    "draft_model",
+    "mem_fraction",
+    "quantization",
+    "attention_backend",
+    "transfer_backend",
+    "cuda_graph",
+    "hicache",
+    "device",
+    "host",
+    "port",
+    "bootstrap_port",
 )
-"""In the order in which they are reported."""
+"""In the order in which they are reported. The last ones decide nothing alone: they tell what else changed."""
 
 
 class Engine(StrEnum):

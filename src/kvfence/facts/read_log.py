@@ -11,6 +11,7 @@ from kvfence.facts.fact import Engine, Fact, NodeFacts
 from kvfence.facts.logs import cell, sglang, sglang_facts, vllm, vllm_facts
 from kvfence.facts.logs.evidence import Heard
 from kvfence.facts.logs.statement import Statement
+from kvfence.facts.reading import Reading
 from kvfence.facts.scan import LINE_BYTES_MAX, Candidate, Readable, candidates
 from kvfence.facts.starts import Place, Start, Stream
 from kvfence.facts.wrapping import Source, unwrap
@@ -30,14 +31,6 @@ _COMMENT = "#"
 StreamKey = tuple[Source | None, Engine, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LogReading:
-    """What one log gave: its nodes in the order of their first line, and what could not be read in it."""
-
-    nodes: tuple[NodeFacts, ...]
-    gaps: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class _Streams:
     by_key: dict[StreamKey, Stream] = field(default_factory=dict)
@@ -54,14 +47,14 @@ class _Streams:
             self.gaps.append(gap)
 
 
-def read_log(source: Readable, *, file: str, fallback_name: str) -> LogReading:
+def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
     """Read a log to its end. `file` is how evidence names it, `fallback_name` what a node is called if no line says."""
     streams = _Streams()
     for candidate in candidates(source):
         _take(streams, candidate, file)
     for stream in streams.by_key.values():
         _settle(stream, streams)
-    return LogReading(tuple(_nodes(streams, fallback_name)), tuple(streams.gaps))
+    return Reading(tuple(_nodes(streams, fallback_name)), tuple(streams.gaps))
 
 
 def understood(text: str) -> Statement | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from kvfence.errors import TargetError
-from kvfence.facts.read_log import LogReading, read_log
+from kvfence.facts.read_log import read_log
+from kvfence.facts.reading import Reading
 from kvfence.facts.scan import Readable
 
 STDIN = "-"
@@ -26,7 +27,7 @@ _CONTROL_SHARE_MAX = 0.05
 """Progress bars, bells and colours are text; an image or an executable has over a tenth of these."""
 
 
-def read_target(target: str) -> LogReading:
+def read_target(target: str) -> Reading:
     """The nodes in a log file, or in standard input for `-`.
 
     Raises:

@@ -29,10 +29,16 @@ class Evidence:
     """Where something was read."""
 
     file: str
-    line: int
-    """From 1."""
+    """A file as it was named, or the URL that was asked."""
+    line: int | None
+    """From 1; none for an endpoint's answer."""
     text: str
-    """What stands there: cut, and with secrets masked."""
+    """What stands there, or the field of an answer with its value: cut, and with secrets masked."""
+
+    @property
+    def place(self) -> str:
+        """`FILE:LINE`, or the URL."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ def _finding(finding: Finding) -> Iterator[RenderableType]:
     )
     yield Padding(Text(finding.message), (0, 0, 0, 2))
     for seen in finding.evidence[:_EVIDENCE_SHOWN]:
-        yield Padding(Text(f"{seen.file}:{seen.line}: {seen.text}", style="dim", overflow="fold"), (0, 0, 0, 2))
+        yield Padding(Text(f"{seen.place}: {seen.text}", style="dim", overflow="fold"), (0, 0, 0, 2))
     if len(finding.evidence) > _EVIDENCE_SHOWN:
         yield Padding(Text(f"and {len(finding.evidence) - _EVIDENCE_SHOWN} more places", style="dim"), (0, 0, 0, 2))
     yield Padding(Text.assemble(("Fix: ", "bold green"), finding.fix), (0, 0, 0, 2))

@@ -60,7 +60,7 @@ class Heard:
     def first_place(self) -> Evidence | None:
         """The earliest place at which anything was said."""
         places = (seen for said in self._by_name.values() for seen in said.values())
-        return min(places, key=lambda seen: seen.line, default=None)
+        return min(places, key=lambda seen: seen.line or 0, default=None)
 
     def values(self, name: str) -> tuple[str | int | bool, ...]:
         """All values that were said, the last one last."""

@@ -1,0 +1,16 @@
+"""What any reader of targets gives back: nodes with their facts, and what could not be read. No reader lives here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvfence.facts.fact import NodeFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one target gave: its nodes in the order of their first mention, and what could not be read in it."""
+
+    nodes: tuple[NodeFacts, ...]
+    gaps: tuple[str, ...]
+    """Each a sentence that ends a line `TARGET: …`."""
