@@ -58,7 +58,7 @@ def test_nothing_but_a_client_opens_a_room():
 def test_every_place_in_core_that_raises_violation_is_reached_by_a_test(tmp_path):
     """Not only every check by its name: every line that raises one."""
     reached = tmp_path / "reached.txt"
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), SITES_FILE: str(reached)}
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}", SITES_FILE: str(reached)}
     options = ["-q", "-p", "support.violation_sites", "-k", "not every_place_in_core"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *RAISED_BY],
