@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from kvfence.facts.fact import Engine, Kind
+from kvfence.facts.flags import SGLANG_SWITCHES, canonical
 from kvfence.facts.logs import launch, settings
 from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
 
@@ -34,17 +35,6 @@ _DUMPED = (
     "model_path",
     "port",
 )
-_SWITCHES = {"allow_auto_truncate", "enable_dp_attention", "disaggregation_enable_kv_checksum"}
-"""Flags that are complete without a value; any other without one was cut off, or is not for us to read."""
-_ALIASES = {
-    "tp": "tp_size",
-    "tensor_parallel_size": "tp_size",
-    "pp": "pp_size",
-    "pipeline_parallel_size": "pp_size",
-    "dp": "dp_size",
-    "data_parallel_size": "dp_size",
-    "model": "model_path",
-}
 _INFLIGHT = "#inflight-req"
 SayFrom = Callable[[re.Match[str]], Iterator[Said | Happened]]
 
@@ -202,8 +192,8 @@ def _dumped(dump: settings.Settings) -> Iterator[Said]:
 
 def _flagged(command: launch.Launch) -> Iterator[Said]:
     for flag, value in command.flags.items():
-        name = _ALIASES.get(flag, flag)
-        if name in _DUMPED and (value or name in _SWITCHES):
+        name = canonical(Engine.SGLANG, flag)
+        if name in _DUMPED and (value or name in SGLANG_SWITCHES):
             yield Said(f"flag.{name}", settings.literal(value) if value else True, command.text(flag))  # type: ignore[arg-type]  # a flag's text is never empty here
     if not {"disaggregation_mode", "config"} & command.flags.keys():
         yield Said("flag.no_role", value=True, text="a launch command without --disaggregation-mode")

@@ -47,7 +47,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "usable_length": Fact(max(int(limit.value) - 1, 0), limit.seen) if limit else None,
         "kv_canary": canary,
         "kv_checksum": checksum,
-        "checks": _checks(canary, checksum),
+        "checks": checks_on(canary, checksum),
         "allow_auto_truncate": _setting(heard, "allow_auto_truncate"),
         "pool_cap_tokens": _setting(heard, "max_total_tokens"),
         "model": _setting(heard, "model_path"),
@@ -137,7 +137,7 @@ def _missing(heard: Heard, name: str, value: str | bool) -> Fact | None:  # noqa
     return Fact(value, whole.seen) if whole and name in str(whole.value).split() else None
 
 
-def _checks(canary: Fact | None, checksum: Fact | None) -> Fact | None:
+def checks_on(canary: Fact | None, checksum: Fact | None) -> Fact | None:
     """The checks that are on, as a comma list, or `none`; known only when both are."""
     if canary is None or checksum is None:
         return None

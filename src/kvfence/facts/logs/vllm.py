@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from kvfence.facts.fact import Engine, Kind
+from kvfence.facts.flags import canonical
 from kvfence.facts.logs import launch, settings
 from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
 
@@ -33,7 +34,6 @@ _SETTING_NAMES = {
     "model_tag": "model",
     "port": "port",
 }
-_ALIASES = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size"}
 _KV_ROLE = re.compile(r"""\bkv_role['"]?\s*[:=]\s*['"]?(kv_\w+)""")
 _KV_CONNECTOR = re.compile(r"""\bkv_connector['"]?\s*[:=]\s*['"]?(\w+)""")
 _TOKENS = r"(\d[\d,]{0,19}) tokens"
@@ -163,7 +163,7 @@ def _configured(dump: settings.Settings, where: str) -> Iterator[Said]:
 
 def _flagged(command: launch.Launch) -> Iterator[Said]:
     for flag, value in command.flags.items():
-        name = _ALIASES.get(flag, flag)
+        name = canonical(Engine.VLLM, flag)
         parsed = settings.literal(value)
         if name in _SETTING_NAMES and parsed is not None:
             yield Said(f"flag.{_SETTING_NAMES[name]}", parsed, command.text(flag))

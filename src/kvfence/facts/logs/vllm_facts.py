@@ -17,7 +17,7 @@ from __future__ import annotations
 from kvfence.facts.fact import Fact, Role
 from kvfence.facts.logs.evidence import Heard, first_of
 
-_STORES = frozenset(
+STORES = frozenset(
     {
         "LMCacheMPConnector",
         "OffloadingConnector",
@@ -68,7 +68,7 @@ def _role(heard: Heard) -> Fact | None:
     if kv_role and kv_role.value in {"kv_producer", "kv_consumer"}:
         role = Role.PREFILL if kv_role.value == "kv_producer" else Role.DECODE
         return Fact(role.value, kv_role.seen)
-    if connector and connector.value not in _STORES:
+    if connector and connector.value not in STORES:
         return None
     seen = first_of(connector, heard.last("pool"), heard.last("stored"), heard.last("blocks"))
     return Fact(Role.UNIFIED.value, seen.seen) if seen else None
