@@ -97,8 +97,9 @@ VLLM: Mapping[str, Setting] = {
     "port": Setting("port"),
 }
 VLLM_SWITCHES = frozenset(
-    {"enforce_eager", "enable_prefix_caching", "no_enable_prefix_caching", "trust_remote_code", "enable_expert_parallel"}
-    | {"enable_auto_tool_choice", "disable_log_requests", "enable_chunked_prefill", "no_enable_chunked_prefill"}
+    {"enforce_eager", "enable_prefix_caching", "no_enable_prefix_caching", "trust_remote_code"}
+    | {"enable_expert_parallel", "enable_auto_tool_choice", "disable_log_requests"}
+    | {"enable_chunked_prefill", "no_enable_chunked_prefill"}
 )
 
 
