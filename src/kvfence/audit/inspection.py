@@ -53,6 +53,7 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
         nodes=tuple(_reported(node) for node in nodes),
         findings=tuple(findings),
         not_checked=(*unread, *gaps_of(deployment), *failed),
+        rules=tuple(rule.card for rule in rules),
     )
 
 

@@ -11,13 +11,16 @@ from kvfence.audit.rule import Rule
 
 def page(rule: Rule) -> str:
     """A rule's page, Markdown."""
-    return f"# {rule.id}\n\n{rule.page.rstrip()}\n"
+    return f"# {rule.code} {rule.id}\n\n{rule.page.rstrip()}\n"
 
 
 def index() -> str:
-    """The list of all rules, Markdown."""
-    lines = "".join(f"| [{rule.id}]({rule.id}.md) | {rule.title} |\n" for rule in RULES)
-    return f"# Rules of `kvfence audit`\n\n| rule | what it says |\n| --- | --- |\n{lines}"
+    """The list of all rules by code, Markdown; `kvfence explain CODE` prints a page."""
+    lines = "".join(
+        f"| {rule.code} | [{rule.id}]({rule.id}.md) | {rule.title} |\n"
+        for rule in sorted(RULES, key=lambda rule: rule.code)
+    )
+    return f"# Rules of `kvfence audit`\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
 
 
 def write_all(folder: Path) -> None:

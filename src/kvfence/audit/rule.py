@@ -1,4 +1,18 @@
-"""What a rule is: a module of `rules/` with an id, a check, and a docstring that is its page. No rule lives here."""
+"""What a rule is: a module of `rules/` with an id, a code, a check, and a docstring that is its page. No rule is here.
+
+A code is `KVF` and three figures. The first says what the rule is about:
+
+| code | about |
+| --- | --- |
+| KVF1xx | capacity and limits: pools, contexts, truncation |
+| KVF2xx | checks of content: off, or on and not running |
+| KVF3xx | version and source: an affected release, a fix that this tree lacks |
+| KVF4xx | exposure: ports and fields that are open to those who must not use them |
+| KVF5xx | seen at run time: refusals, failed checks, pages read too late |
+| KVF6xx | drift and disagreement: from a baseline, between two nodes, between what is said and what is |
+
+Take the next free one of its hundred, and add it to `tests/corpus/rule-codes.txt`, from which no line is ever removed.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +23,14 @@ from typing import Protocol
 
 from kvfence.audit.deployment import Deployment
 from kvfence.findings.finding import Finding
+from kvfence.findings.rule_card import RuleCard
 
 
 class RuleModule(Protocol):
     """What a module of `rules/` holds."""
 
     ID: str
+    CODE: str
     __doc__: str | None
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
@@ -23,9 +39,10 @@ class RuleModule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, by its published id: an id never changes its meaning."""
+    """One rule, by its published id and code: neither ever changes its meaning."""
 
     id: str
+    code: str
     page: str
     """Markdown: what it says, why it matters, what ends it."""
     module: RuleModule
@@ -33,12 +50,17 @@ class Rule:
     @classmethod
     def of(cls, module: RuleModule) -> Rule:
         """The rule that a module holds."""
-        return cls(id=module.ID, page=cleandoc(module.__doc__ or ""), module=module)
+        return cls(id=module.ID, code=module.CODE, page=cleandoc(module.__doc__ or ""), module=module)
 
     @property
     def title(self) -> str:
         """The page's first sentence."""
         return self.page.partition("\n")[0]
+
+    @property
+    def card(self) -> RuleCard:
+        """What a report may say of it."""
+        return RuleCard(id=self.id, code=self.code, title=self.title, page=self.page)
 
     def check(self, deployment: Deployment) -> Iterator[Finding]:
         """What is wrong with this deployment, by this rule."""

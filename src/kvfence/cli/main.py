@@ -12,6 +12,7 @@ import kvfence
 from kvfence.cli.audit import audit
 from kvfence.cli.demo import demo
 from kvfence.cli.exits import ExitCode
+from kvfence.cli.explain import explain
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
 from kvfence.errors import KvfenceError
@@ -46,6 +47,7 @@ def options(
 app.command()(demo)
 app.command()(probe)
 app.command()(audit)
+app.command()(explain)
 app.command()(serve)
 
 

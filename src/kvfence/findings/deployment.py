@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kvfence.findings.finding import Evidence, Finding
+from kvfence.findings.rule_card import RuleCard
 from kvfence.findings.verdict import Verdict
 
 FactValue = str | int | bool | None
@@ -40,6 +41,12 @@ class AuditResult:
     nodes: tuple[Node, ...]
     findings: tuple[Finding, ...]
     not_checked: tuple[NotChecked, ...]
+    rules: tuple[RuleCard, ...] = ()
+    """What was asked, whether or not it found something."""
+
+    def code_of(self, finding: Finding) -> str | None:
+        """The code of the rule that found it; None for a rule that was not among those asked."""
+        return next((card.code for card in self.rules if card.id == finding.rule), None)
 
     @property
     def verdict(self) -> Verdict:

@@ -16,7 +16,7 @@ def document(result: AuditResult) -> dict[str, Any]:
         "schema": SCHEMA,
         "verdict": result.verdict.value,
         "nodes": [_node(node) for node in result.nodes],
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [_finding(finding, result.code_of(finding)) for finding in result.findings],
         "not_checked": [{"what": gap.what, "why": gap.why, "decisive": gap.decisive} for gap in result.not_checked],
     }
 
@@ -29,9 +29,10 @@ def _node(node: Node) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, code: str | None) -> dict[str, Any]:
     return {
         "rule": finding.rule,
+        "code": code,
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "node": finding.node,

@@ -57,7 +57,7 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
     if result.nodes:
         yield _nodes(result)
     for finding in result.findings:
-        yield from _finding(finding)
+        yield from _finding(finding, result.code_of(finding) or "")
     if result.not_checked:
         yield Text("\nNot inspected", style="bold")
         for gap in result.not_checked:
@@ -81,13 +81,13 @@ def _shown(value: FactValue) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _finding(finding: Finding) -> Iterator[RenderableType]:
+def _finding(finding: Finding, code: str) -> Iterator[RenderableType]:
     sure = "" if finding.confidence == "high" else f"  (confidence {finding.confidence})"
     yield Text.assemble(
         "\n",
         (f" {finding.severity.upper()} ", _STYLES[finding.severity]),
         " ",
-        (finding.rule, "bold"),
+        (f"{code} {finding.rule}".strip(), "bold"),
         f"  {finding.node}{sure}",
     )
     yield Padding(Text(finding.message), (0, 0, 0, 2))

@@ -92,7 +92,7 @@ def test_a_rule_that_fails_has_said_nothing(tmp_path: Path):
     def check(_deployment: Deployment) -> Iterator[Finding]:
         raise ZeroDivisionError
 
-    broken = Rule.of(cast("RuleModule", SimpleNamespace(ID="broken", check=check, __doc__="Broken.")))
+    broken = Rule.of(cast("RuleModule", SimpleNamespace(ID="broken", CODE="KVF999", check=check, __doc__="Broken.")))
     path = tmp_path / "a.log"
     path.write_text(HEADLINE.format(rank="", pool=512, context=512))
     result = inspect([path], rules=[broken])

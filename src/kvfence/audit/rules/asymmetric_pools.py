@@ -40,6 +40,7 @@ from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "asymmetric-pools"
+CODE = "KVF102"
 _NOTHING_SENT_SINCE = "0.5.20"
 _SGLANG_LIMIT_BELOW = 6
 _CONTEXT_FLAG = {Engine.SGLANG: "--context-length", Engine.VLLM: "--max-model-len", Engine.CELL: "--context"}

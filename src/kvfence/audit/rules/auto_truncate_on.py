@@ -29,6 +29,7 @@ from kvfence.facts.fact import Happening, Kind, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "auto-truncate-on"
+CODE = "KVF103"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ from kvfence.facts.fact import Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "check-failed"
+CODE = "KVF502"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from kvfence.facts.fact import Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "check-not-running"
+CODE = "KVF202"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -29,6 +29,7 @@ from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "checks-off"
+CODE = "KVF201"
 _CHECKSUM_SINCE = "0.5.21"
 _CONTENT_CHECKS = {"I2-count", "I2-digest"}
 

@@ -29,6 +29,7 @@ from kvfence.facts.fact import Engine, Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "deferred-release-timeout"
+CODE = "KVF504"
 _FIX = {
     Engine.SGLANG: "Run SGLang 0.5.22 or later on both roles, and raise "
     "SGLANG_DISAGGREGATION_DEFERRED_DECODE_KV_RELEASE_TIMEOUT (30 s) above the slowest transfer that you see.",

@@ -28,6 +28,7 @@ from kvfence.facts.fact import Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "expired-blocks-read"
+CODE = "KVF503"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

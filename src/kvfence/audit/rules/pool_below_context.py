@@ -46,6 +46,7 @@ from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "pool-below-context"
+CODE = "KVF101"
 _FIXED_AT_THE_DOOR = "0.5.21"
 _CELL_CONSEQUENCE = {
     Severity.LOW: "They get a 4xx that names both figures.",

@@ -44,6 +44,7 @@ from kvfence.facts.fact import Engine, Happening, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "refused-prompts-seen"
+CODE = "KVF501"
 _NOTHING_SENT_SINCE = "0.5.20"
 
 
