@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.audit_logs import HEADLINE, INCIDENT, LOGS
+from support.audit_logs import CELL_START, HEADLINE, INCIDENT, LOGS
 
 PREFILL, DECODE = (INCIDENT / f"sglang-0.5.19-{role}.log" for role in ("prefill", "decode"))
 CLEAN = HEADLINE.format(rank="", pool=512, context=512) + "\n"
@@ -39,6 +39,26 @@ def test_exit_zero_forgives_only_findings(tmp_path: Path):
     (tmp_path / "noise.log").write_text("no engine's log\n")
     codes = [_audit("--exit-zero", path).returncode for path in (PREFILL, tmp_path / "noise.log", tmp_path / "absent")]
     assert codes == [0, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("level", "checks", "code"),
+    [("error", "I3,I2-digest", 0), ("warning", "I3,I2-digest", 1), ("warning", "I1,I2-digest", 0)],
+)
+def test_findings_below_the_level_are_forgiven(tmp_path: Path, level: str, checks: str, code: int):
+    """--fail-on error lets a medium finding pass, warning a low one; the report still tells them."""
+    log = tmp_path / "prefill.log"
+    log.write_text(CELL_START.format(role="prefill", rules="some", pool=1000, checks=checks) + "\n")
+    run = _audit("--fail-on", level, log)
+    assert run.returncode == code
+    assert b"pool-below-context" in run.stdout
+
+
+def test_what_is_forgiven_does_not_hide_what_was_not_seen(tmp_path: Path):
+    """With its only finding below the level, a deployment with a gap is inconclusive, not clean."""
+    log = tmp_path / "decode.log"
+    log.write_text(CELL_START.format(role="decode", rules="some", pool=1000, checks="I1,I2-digest") + "\n")
+    assert [_audit("--fail-on", level, log).returncode for level in ("note", "error")] == [1, 3]
 
 
 def test_json_names_cause_and_figures():

@@ -13,6 +13,10 @@ from kvfence.audit.deployment import Deployment, engine_of, holds_tokens, is_dis
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 
+_OF_SIZES = ("pool-below-context", "asymmetric-pools")
+_OF_CHECKS = ("checks-off",)
+_OF_PAIRS = ("asymmetric-pools", "auto-truncate-on")
+
 
 def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
     """Everything about these nodes that was not seen."""
@@ -32,7 +36,8 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     ]
     if missing:
         what = " and ".join(missing)
-        yield NotChecked(node.name, f"its {what} {'is' if len(missing) == 1 else 'are'} not in the log; {_where(node)}")
+        why = f"its {what} {'is' if len(missing) == 1 else 'are'} not in the log; {_where(node)}"
+        yield NotChecked(node.name, why, rules=_OF_SIZES)
     if role_of(node) is None:
         yield NotChecked(
             node.name, "its role is not in the log, so it was not compared with other nodes", decisive=False
@@ -42,7 +47,8 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     if engine_of(node) is Engine.VLLM:
         yield NotChecked(node.name, "vLLM has no check of transferred KV whose setting could be read", decisive=False)
     elif node.fact("checks") is None:
-        yield NotChecked(node.name, "whether its content checks are on is not in the log; its settings line says it")
+        why = "whether its content checks are on is not in the log; its settings line says it"
+        yield NotChecked(node.name, why, rules=_OF_CHECKS)
 
 
 def _where(node: NodeFacts) -> str:
@@ -59,7 +65,8 @@ def _pair_gaps(deployment: Deployment) -> Iterator[NotChecked]:
     prefill, decode = deployment.of(Role.PREFILL), deployment.of(Role.DECODE)
     if decode and not prefill:
         names = ", ".join(node.name for node in decode)
-        yield NotChecked(names, "no prefill worker's log was given: its pool decides whether decode reads stale pages")
+        why = "no prefill worker's log was given: its pool decides whether decode reads stale pages"
+        yield NotChecked(names, why, rules=_OF_PAIRS)
     if prefill and not decode:
         names = ", ".join(node.name for node in prefill)
         yield NotChecked(names, "no decode worker's log was given, so the limits were not compared", decisive=False)

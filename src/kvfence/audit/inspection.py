@@ -47,7 +47,8 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
         try:
             findings.extend(rule.check(deployment))
         except Exception as error:  # noqa: BLE001 — whatever went wrong in it, the rule has said nothing
-            failed.append(NotChecked(f"rule {rule.id}", f"it failed with {type(error).__name__}: {error}; report it"))
+            why = f"it failed with {type(error).__name__}: {error}; report it"
+            failed.append(NotChecked(f"rule {rule.id}", why, rules=(rule.id,), broken=True))
     findings.sort(key=lambda finding: _WORST_FIRST.index(finding.severity))
     return AuditResult(
         nodes=tuple(_reported(node) for node in nodes),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kvfence.findings.finding import Evidence, Finding
+from kvfence.findings.level import Level, reaches
 from kvfence.findings.rule_card import RuleCard
 from kvfence.findings.verdict import Verdict
 
@@ -32,6 +33,14 @@ class NotChecked:
     why: str
     decisive: bool = True
     """Whether the answer could have been a finding; if so, the verdict cannot be clean."""
+    rules: tuple[str, ...] = ()
+    """Ids of the rules that could not be asked for it; empty where that is not known, which may be all of them."""
+    broken: bool = False
+    """Whether kvfence itself failed there, rather than what it was given."""
+
+    def names(self, node: str) -> bool:
+        """Whether it is about that node, alone or among others."""
+        return self.what == node or node in self.what.split(", ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,11 @@ class AuditResult:
     @property
     def verdict(self) -> Verdict:
         """Clean only when there was something to look at, and all that decides could be."""
-        if self.findings:
+        return self.verdict_from(Level.NOTE)
+
+    def verdict_from(self, threshold: Level) -> Verdict:
+        """The same for a reader to whom findings below the threshold are none."""
+        if any(reaches(finding.severity, threshold) for finding in self.findings):
             return Verdict.FOUND
         if not self.nodes or any(gap.decisive for gap in self.not_checked):
             return Verdict.UNKNOWN

@@ -11,9 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kvfence.findings.deployment import AuditResult, FactValue, NotChecked
+from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.verdict import Verdict
+from kvfence.report.plain import plain_result
+from kvfence.report.worst_first import has_gap, nodes_worst_first, worst_of
 
 _COLUMNS = (
     ("engine", "engine"),
@@ -43,7 +45,7 @@ def print_audit(result: AuditResult, console: Console | None = None) -> None:
         console = Console()
         if not console.is_terminal:
             console = Console(width=_WIDTH_WITHOUT_TERMINAL)
-    console.print(Group(*_parts(result)))
+    console.print(Group(*_parts(plain_result(result))))
 
 
 def as_text(result: AuditResult) -> str:
@@ -68,11 +70,21 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
 def _nodes(result: AuditResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("node", overflow="fold")
+    table.add_column("worst", no_wrap=True)
     for name, title in _COLUMNS:
         table.add_column(title, justify="right" if name.endswith(("tokens", "length", "size")) else "left")
-    for node in result.nodes:
-        table.add_row(Text(node.name), *(Text(_shown(node.facts.get(name))) for name, _title in _COLUMNS))
+    for node in nodes_worst_first(result):
+        table.add_row(
+            Text(node.name), _worst(result, node), *(Text(_shown(node.facts.get(name))) for name, _title in _COLUMNS)
+        )
     return table
+
+
+def _worst(result: AuditResult, node: Node) -> Text:
+    worst = worst_of(result, node)
+    if worst is not None:
+        return Text(worst.value, style=_STYLES[worst])
+    return Text("not all seen", style="yellow") if has_gap(result, node) else Text("-", style="dim")
 
 
 def _shown(value: FactValue) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from jsonschema import validate
 
 from kvfence.audit import inspect
 from kvfence.report.audit_json import document
 from kvfence.report.audit_terminal import as_text
+from kvfence.report.worst_first import nodes_worst_first
 from support.audit_logs import INCIDENT, LOGS
+from support.audit_results import HOSTILE, audit_of
 
 EVIDENCE = {
     "type": "object",
@@ -64,7 +67,26 @@ def test_the_table_names_every_node_finding_and_gap():
     for node in RESULT.nodes:
         assert node.name in page
     for finding in RESULT.findings:
-        assert f"{finding.rule} {finding.node}" in page
+        assert f"{RESULT.code_of(finding)} {finding.rule} {finding.node}" in page
         assert " ".join(finding.fix.split())[:60] in page
     for gap in RESULT.not_checked:
         assert gap.what in page
+
+
+def test_the_table_has_the_worst_nodes_first():
+    """Critical nodes stand before those with lesser findings, those with gaps before those without."""
+    page = as_text(RESULT)
+    rows = [page.index(f"\n {node.name} ") for node in nodes_worst_first(RESULT)]
+    assert rows == sorted(rows)
+    shown = [line.split()[1] for line in page.split("\n\n CRITICAL")[0].splitlines()[3:] if line.split()]
+    ranks = ["critical", "high", "medium", "low", "info", "not", "-"]
+    assert [rank for rank in ranks if rank in shown] == list(dict.fromkeys(shown))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_escape_of_a_log_reaches_the_terminal(text: str):
+    """What is printed is printable, and markup of the table's own library is text."""
+    page = as_text(audit_of(text))
+    assert all(line.isprintable() for line in page.split("\n"))
+    if "[bold red]" in text:
+        assert "[bold red]markup[/bold red]" in page

@@ -1,0 +1,28 @@
+"""How `audit` and `gate` hand back what they found: a report in any format, a table for people, an exit code."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kvfence.cli.exits import ExitCode
+from kvfence.cli.output import exit_code, people_console, write_text
+from kvfence.findings.deployment import AuditResult
+from kvfence.findings.level import Level
+from kvfence.report.audit_formats import AuditFormat, rendered
+from kvfence.report.run import Run
+
+
+def write_audit(result: AuditResult, form: AuditFormat, output: Path | None, *, command: str) -> None:
+    """Write the report; print the table too, on standard error when standard output belongs to the report."""
+    from kvfence.report.audit_terminal import print_audit  # noqa: PLC0415 — loaded once there is something to print
+
+    machine_on_stdout = form is not AuditFormat.TABLE and output is None
+    if output is not None or machine_on_stdout:
+        write_text(rendered(result, form, Run(command=command, at=datetime.now(UTC))), output)
+    print_audit(result, people_console(machine_on_stdout=machine_on_stdout))
+
+
+def exit_of(result: AuditResult, fail_on: Level, *, exit_zero: bool) -> ExitCode:
+    """The exit code when findings below that level are forgiven."""
+    return exit_code(result.verdict_from(fail_on), exit_zero=exit_zero)

@@ -1,0 +1,24 @@
+"""Which run a report is of: the command and its time, for the formats that ask. No format lives here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import kvfence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of one command."""
+
+    command: str
+    """`audit`, `gate`."""
+    at: datetime
+    """When it ended; of any time zone."""
+    version: str = kvfence.__version__
+
+    @property
+    def at_utc(self) -> datetime:
+        """The same in UTC, to the second."""
+        return self.at.astimezone(UTC).replace(microsecond=0)
