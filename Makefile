@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type shape docs bench soak smoke conformance measure clean
+.PHONY: help demo test lint type shape docs bench fuzz soak smoke conformance measure clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a lo
 	$(BIN)/python benchmarks/digest.py
 	$(BIN)/python benchmarks/fence_cost.py
 	$(BIN)/python benchmarks/audit_noise.py
+
+fuzz: $(VENV)/.dev ## every fuzzer with KVFENCE_FUZZ_CASES cases (1000000)
+	$(BIN)/python -m pytest -q -m fuzz --timeout 0 tests/fuzz
 
 soak: $(VENV)/.dev ## 200 clients for five minutes against the cell
 	$(BIN)/python benchmarks/soak.py

@@ -61,7 +61,7 @@ def literal(raw: str) -> SettingValue:
         return None
     if raw in _WORDS:
         return _WORDS[raw]
-    if re.fullmatch(r"-?\d{1,18}", raw):
+    if re.fullmatch(r"-?[0-9]{1,18}", raw):
         return int(raw)
     quoted = re.fullmatch(r"""(?P<q>['"])(?P<inside>.*)(?P=q)""", raw, re.DOTALL)
     return quoted["inside"] if quoted else raw

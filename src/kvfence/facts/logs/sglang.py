@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from kvfence.facts.fact import Engine, Kind
 from kvfence.facts.flags import SGLANG_SWITCHES, canonical
 from kvfence.facts.logs import launch, settings
-from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
+from kvfence.facts.logs.statement import COUNT, Happened, Message, Phase, Said, Statement, number, own
 
 _RANKS = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*((?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)+)\]")
 _LAUNCH = re.compile(r"(?:sglang[./]launch_server(?:\.py)?|\bsglang serve)\s+(?=.*--model(?:-path)?[ =](?!<)\S)")
@@ -68,7 +68,7 @@ def _allocated(match: re.Match[str]) -> Iterator[Said]:
 
 def _headline(match: re.Match[str]) -> Iterator[Said]:
     yield Said("headline.pool", number(match[1]))
-    if context := re.search(r"\bcontext_len=(\d{1,15})(?=\D)", match.string[match.end() :]):
+    if context := re.search(rf"\bcontext_len={COUNT}", match.string[match.end() :]):
         yield Said("headline.context", number(context[1]))
 
 
@@ -98,24 +98,24 @@ def _one_token(match: re.Match[str]) -> Iterator[Said | Happened]:
 
 _POOL_KINDS = r"(?:[\w-]+ )?KV [Cc]ache(?: is)? (?:allocated|VA upper bound)\.(?: dtype: torch\.(?P<dtype>\w+),)?"
 _LINES: tuple[tuple[str, str, SayFrom], ...] = (
-    ("max_total_num_tokens=", r"\bmax_total_num_tokens=(\d{1,15})(?=, )", _headline),
-    ("KV pool holds ", r"\bKV pool holds (\d{1,15}) tokens, fewer than --context-length (\d{1,15})", _warned),
-    ("Post-capture KV sizing", r"\bPost-capture KV sizing: full_layer_tokens=(\d{1,15})(?=\D)", _pool("swa.full")),
+    ("max_total_num_tokens=", rf"\bmax_total_num_tokens={COUNT}(?=, )", _headline),
+    ("KV pool holds ", rf"\bKV pool holds {COUNT} tokens, fewer than --context-length {COUNT}", _warned),
+    ("Post-capture KV sizing", rf"\bPost-capture KV sizing: full_layer_tokens={COUNT}", _pool("swa.full")),
     (
         "Use sliding window memory pool",
-        r"\bUse sliding window memory pool\. full_layer_tokens=(\d{1,15})(?=\D)",
+        rf"\bUse sliding window memory pool\. full_layer_tokens={COUNT}",
         _pool("swa.full"),
     ),
-    ("#tokens: ", _POOL_KINDS + r".*?#tokens: (\d{1,15})(?=\D)", _allocated),
+    ("#tokens: ", _POOL_KINDS + rf".*?#tokens: {COUNT}", _allocated),
     ("Using KV cache dtype", r"\bUsing KV cache dtype: torch\.(\w+)", lambda match: iter((Said("dtype", match[1]),))),
     (
         "Input length (",
-        r"Input length \((\d{1,15}) tokens\) exceeds the maximum allowed length \((\d{1,15}) tokens\)",
+        rf"Input length \({COUNT} tokens\) exceeds the maximum allowed length \({COUNT} tokens\)",
         _refused,
     ),
     (
         "Truncated. len(",
-        r"Truncated\. len\(req\.origin_input_ids\)=(\d{1,15}), max_req_input_len=(\d{1,15})",
+        rf"Truncated\. len\(req\.origin_input_ids\)={COUNT}, max_req_input_len={COUNT}",
         _truncated,
     ),
     (

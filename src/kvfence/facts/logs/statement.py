@@ -13,6 +13,10 @@ LEAD_CHARS_MAX = 200
 _SOMEBODYS = re.compile(r"['\"{}]")
 
 
+COUNT = r"(?<![\w.,-])([0-9]{1,15})(?!\w|[.,][0-9])"
+"""A whole number that stands alone. `6x4`, `51.2`, `-1` and `128²` are none, and no part of them is one."""
+
+
 def own(stem: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The pattern's match, where nothing but time, level, process and module stands before it.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from kvfence.facts.fact import Engine, Kind
 from kvfence.facts.flags import canonical
 from kvfence.facts.logs import launch, settings
-from kvfence.facts.logs.statement import Happened, Message, Phase, Said, Statement, number, own
+from kvfence.facts.logs.statement import COUNT, Happened, Message, Phase, Said, Statement, number, own
 
 _RANK = re.compile(r"\(EngineCore(_DP\d+|_\d+)?\b")
 _VERSION = r"v?(?P<version>\d+\.\d+[\w.+-]*)"
@@ -36,7 +36,9 @@ _SETTING_NAMES = {
 }
 _KV_ROLE = re.compile(r"""\bkv_role['"]?\s*[:=]\s*['"]?(kv_\w+)""")
 _KV_CONNECTOR = re.compile(r"""\bkv_connector['"]?\s*[:=]\s*['"]?(\w+)""")
-_TOKENS = r"(\d[\d,]{0,19}) tokens"
+_NUMBER = r"(?<![\w.,-])([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
+"""With thousands set apart, as V1 prints it, or plain. `229,28520` is neither, and no number is read from it."""
+_TOKENS = rf"{_NUMBER} tokens"
 SayFrom = Callable[[re.Match[str]], Iterator[Said | Happened]]
 
 
@@ -75,27 +77,27 @@ _LINES: tuple[tuple[str, str, SayFrom], ...] = (
         rf"\b(?:[A-Z]{{3}} )?KV cache size: {_TOKENS}(?:, Maximum concurrency for {_TOKENS} per request)?",
         _pool,
     ),
-    ("Maximum concurrency for", r"\bMaximum concurrency for (\d[\d,]{0,19}) tokens per request", _says("context.line")),
-    (" blocks: ", r"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu) blocks: (\d{1,15})(?=\D|$)", _says("blocks")),
-    ("num_gpu_blocks is", r"num_gpu_blocks is: (\d{1,15})(?=\D|$)", _says("blocks")),
+    ("Maximum concurrency for", rf"\bMaximum concurrency for {_TOKENS} per request", _says("context.line")),
+    (" blocks: ", rf"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu) blocks: {COUNT}", _says("blocks")),
+    ("num_gpu_blocks is", rf"num_gpu_blocks is: {COUNT}", _says("blocks")),
     (
         "stored in KV cache (",
-        r"max seq len \((\d{1,15})\) is larger than the maximum number of .* stored in KV cache \((\d{1,15})\)",
+        rf"max seq len \({COUNT}\) is larger than the maximum number of .* stored in KV cache \({COUNT}\)",
         _too_small,
     ),
     (
         "To serve at least one request",
-        r"To serve at least one request with the model s max seq len \((\d{1,15})\)",
+        rf"To serve at least one request with the model s max seq len \({COUNT}\)",
         _needs_more,
     ),
-    ("Using max model len", r"\bUsing max model len (\d{1,15})(?=\D|$)", _says("context.line")),
+    ("Using max model len", rf"\bUsing max model len {COUNT}", _says("context.line")),
     ("server version", r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", _text("version")),
     (
         "Setting attention block size",
-        r"\bSetting attention block size to (\d{1,15})(?=\D|$) tokens",
+        rf"\bSetting attention block size to {COUNT} tokens",
         _says("block_size.line"),
     ),
-    ("Forcing kv cache block size", r"\bForcing kv cache block size to (\d{1,15})(?=\D|$)", _says("block_size.line")),
+    ("Forcing kv cache block size", rf"\bForcing kv cache block size to {COUNT}", _says("block_size.line")),
     ("data type to store kv cache", r"\bUsing (fp8\w*) data type to store kv cache", _text("kv_dtype.line")),
     ("Creating v1 connector", r"\bCreating v1 connector with name: (\w+)", _text("connector")),
     (
