@@ -19,8 +19,8 @@ from typer.models import ArgumentInfo, OptionInfo
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 
-from kvfence.audit.pages import index, page  # noqa: E402 — the path is set above
-from kvfence.audit.registry import RULES  # noqa: E402 — the same
+from kvfence.audit.catalogue import cards  # noqa: E402 — the path is set above
+from kvfence.audit.pages import index, page  # noqa: E402 — the same
 from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
 from kvfence.cli.main import app, options  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
@@ -109,7 +109,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "cli.md", command_line()
     yield DOCS / "diagrams" / "floors.svg", picture()
     yield DOCS / "rules" / "README.md", index()
-    for rule in RULES:
+    for rule in cards():
         yield DOCS / "rules" / f"{rule.id}.md", page(rule)
 
 

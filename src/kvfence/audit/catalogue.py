@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from kvfence.audit.baseline.direction import GATE_RULES
 from kvfence.audit.registry import RULES
 from kvfence.errors import UsageError
 from kvfence.findings.rule_card import RuleCard
 
 
 def cards() -> tuple[RuleCard, ...]:
-    """Every rule, by code."""
-    return tuple(sorted((rule.card for rule in RULES), key=lambda card: card.code))
+    """Every rule of `audit` and of `gate`, by code."""
+    return tuple(sorted((*(rule.card for rule in RULES), *GATE_RULES), key=lambda card: card.code))
 
 
 def card_of(name: str) -> RuleCard:

@@ -98,6 +98,11 @@ def grouped(tokens: int) -> str:
     return f"{tokens:,}"
 
 
+def is_older(one: str, other: str) -> bool:
+    """Whether a version comes before another; suffixes such as `.post1` and `rc2` are not looked at."""
+    return _ordered(one) < _ordered(other)
+
+
 def _ordered(version: str) -> tuple[int, ...]:
     parts = []
     for part in version.removeprefix("v").split("."):

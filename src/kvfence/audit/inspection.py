@@ -25,6 +25,15 @@ _WORST_FIRST = tuple(Severity)
 def inspect(targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = RULES) -> AuditResult:
     """Audit log files (`-` is standard input) as one deployment.
 
+    Raises as `gathered` does.
+    """
+    nodes, unread = gathered(targets)
+    return judged(nodes, unread, rules)
+
+
+def gathered(targets: Sequence[str | PathLike[str]]) -> tuple[list[NodeFacts], list[NotChecked]]:
+    """The nodes of all targets under names that tell them apart, and what could not be read of these targets.
+
     Raises:
         TargetError: one of them cannot be read as a log.
         UsageError: none was named, or standard input twice.
@@ -35,7 +44,7 @@ def inspect(targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = R
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
     readings = [(name, read_target(name)) for name in dict.fromkeys(names)]
-    return judged(_told_apart(readings), [*_unread(readings)], rules)
+    return _told_apart(readings), [*_unread(readings)]
 
 
 def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequence[Rule] = RULES) -> AuditResult:
@@ -51,7 +60,7 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
             failed.append(NotChecked(f"rule {rule.id}", why, rules=(rule.id,), broken=True))
     findings.sort(key=lambda finding: _WORST_FIRST.index(finding.severity))
     return AuditResult(
-        nodes=tuple(_reported(node) for node in nodes),
+        nodes=tuple(reported(node) for node in nodes),
         findings=tuple(findings),
         not_checked=(*unread, *gaps_of(deployment), *failed),
         rules=tuple(rule.card for rule in rules),
@@ -90,7 +99,8 @@ def _printable(fact: Fact) -> FactValue:
     return as_evidence(fact.value) if isinstance(fact.value, str) else fact.value
 
 
-def _reported(node: NodeFacts) -> Node:
+def reported(node: NodeFacts) -> Node:
+    """A node as it may be shown: every fact by name, its texts cut and masked."""
     return Node(
         name=node.name,
         facts={name: _printable(fact) if (fact := node.fact(name)) else None for name in FACT_NAMES},

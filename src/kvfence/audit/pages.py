@@ -5,27 +5,26 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from kvfence.audit.registry import RULES
-from kvfence.audit.rule import Rule
+from kvfence.audit.catalogue import cards
+from kvfence.findings.rule_card import RuleCard
 
 
-def page(rule: Rule) -> str:
+def page(rule: RuleCard) -> str:
     """A rule's page, Markdown."""
     return f"# {rule.code} {rule.id}\n\n{rule.page.rstrip()}\n"
 
 
 def index() -> str:
     """The list of all rules by code, Markdown; `kvfence explain CODE` prints a page."""
-    lines = "".join(
-        f"| {rule.code} | [{rule.id}]({rule.id}.md) | {rule.title} |\n"
-        for rule in sorted(RULES, key=lambda rule: rule.code)
+    lines = "".join(f"| {rule.code} | [{rule.id}]({rule.id}.md) | {rule.title} |\n" for rule in cards())
+    return (
+        f"# Rules of `kvfence audit` and `kvfence gate`\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
     )
-    return f"# Rules of `kvfence audit`\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
 
 
 def write_all(folder: Path) -> None:
     """Write every page and the index; a page of no rule is removed."""
-    wanted = {f"{rule.id}.md": page(rule) for rule in RULES} | {"README.md": index()}
+    wanted = {f"{rule.id}.md": page(rule) for rule in cards()} | {"README.md": index()}
     folder.mkdir(parents=True, exist_ok=True)
     for stale in {path.name for path in folder.glob("*.md")} - wanted.keys():
         (folder / stale).unlink()

@@ -13,6 +13,7 @@ from kvfence.cli.audit import audit
 from kvfence.cli.demo import demo
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.explain import explain
+from kvfence.cli.gate import gate
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
 from kvfence.errors import KvfenceError
@@ -47,6 +48,7 @@ def options(
 app.command()(demo)
 app.command()(probe)
 app.command()(audit)
+app.command()(gate)
 app.command()(explain)
 app.command()(serve)
 

@@ -63,6 +63,8 @@ def _summary(result: AuditResult) -> Iterator[str]:
             yield "Found: " + ", ".join(f"{count} {severity}" for severity, count in counts if count) + "."
         case Verdict.UNKNOWN:
             yield "Inconclusive: nothing was found, and not all of it could be looked at."
+        case Verdict.CLEAN if not result.rules:
+            yield "All that decides was seen; no rule was asked."
         case Verdict.CLEAN:
             yield "Clean: every rule looked at every node, and none found anything."
     sizes = [(node.facts.get("pool_tokens"), node.facts.get("context_length")) for node in result.nodes]

@@ -121,5 +121,7 @@ def _verdict(result: AuditResult) -> RenderableType:
             return Text(f"\n{count} finding{'s' * (count != 1)}.", style="bold red")
         case Verdict.UNKNOWN:
             return Text("\nInconclusive: nothing was found, and not all of it could be looked at.", style="bold yellow")
+        case Verdict.CLEAN if not result.rules:
+            return Text("\nAll that decides was seen; no rule was asked.", style="bold")
         case Verdict.CLEAN:
-            return Text("\nClean: every node's pool holds its context, and no rule found anything.", style="bold green")
+            return Text("\nClean: every rule was asked of every node, and none found anything.", style="bold green")

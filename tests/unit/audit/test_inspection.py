@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from kvfence.audit import inspect
+from kvfence.audit.catalogue import cards
 from kvfence.audit.deployment import Deployment
 from kvfence.audit.pages import index, page
 from kvfence.audit.registry import RULES
@@ -109,7 +110,7 @@ def test_standard_input_is_named_once():
 
 def test_every_rule_has_its_page_and_every_page_its_rule():
     """The pages are the rules' docstrings, word for word; `python -m kvfence.audit.pages docs/rules` writes them."""
-    wanted = {f"{rule.id}.md": page(rule) for rule in RULES} | {"README.md": index()}
+    wanted = {f"{card.id}.md": page(card) for card in cards()} | {"README.md": index()}
     assert {path.name: path.read_text("utf-8") for path in PAGES.glob("*.md")} == wanted
 
 

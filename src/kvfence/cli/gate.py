@@ -1,0 +1,69 @@
+"""`kvfence gate`: has anything moved the wrong way since the baseline? Options and exit codes only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kvfence.cli.audit_output import exit_of, write_audit
+from kvfence.cli.output import check_writable
+from kvfence.errors import UsageError
+from kvfence.findings.level import Level
+from kvfence.report.audit_formats import AuditFormat
+
+
+def gate(
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET…", help="As for audit; - is standard input.")],
+    *,
+    baseline: Annotated[Path, typer.Option("--baseline", help="The lock file.")] = Path("kvfence.lock"),
+    write: Annotated[
+        bool, typer.Option("--write", help="Record these targets as the baseline; compare nothing.")
+    ] = False,
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", help="By how much a pool or a limit that follows from it may shrink.")
+    ] = "2%",
+    output_format: Annotated[
+        AuditFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
+    ] = AuditFormat.TABLE,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the report here; the table is printed as well.")
+    ] = None,
+    fail_on: Annotated[
+        Level, typer.Option("--fail-on", help="Exit 1 from this level on: error is critical and high, warning medium.")
+    ] = Level.NOTE,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")] = False,
+) -> None:
+    """Compare a deployment with its lock file: has a pool, limit, version or check moved in the wrong direction?
+
+    What moved is told beside what else changed: quantisation, parallelism, memory fraction, CUDA graphs. The gate knows
+    the baseline only; whether a deployment is right at all is for `kvfence audit` to say. Exit codes: 0 nothing moved
+    the wrong way (or written), 1 something did, 2 the lock file or a target could not be read, 3 a node or a fact of
+    the baseline was not seen.
+
+    Example: kvfence gate --baseline kvfence.lock --tolerance 2% prefill.log decode.log
+    """
+    from kvfence.audit.baseline import check, record  # noqa: PLC0415 — no other command pays for loading it
+
+    check_writable(output)
+    allowed = _share(tolerance)
+    if write:
+        recorded = record(targets, baseline)
+        result = recorded.result
+        typer.echo(f"{baseline}: {'written' if recorded.changed else 'unchanged'}", err=True)
+    else:
+        result = check(targets, baseline, tolerance=allowed)
+    write_audit(result, output_format, output, command="gate")
+    raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
+
+
+def _share(text: str) -> float:
+    """`2%`, or `2`, as 0.02."""
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent < 100:  # noqa: PLR2004 — all of it
+        raise UsageError(f"--tolerance {text}: give percent from 0 to below 100, such as 2%")
+    return percent / 100
