@@ -13,6 +13,16 @@ from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.finding import Severity
 
 LIMIT_FACTS = ("max_req_input_len", "usable_length", "pool_tokens", "context_length")
+CONTEXT_FLAG = {
+    Engine.SGLANG: "--context-length",
+    Engine.VLLM: "--max-model-len",
+    Engine.CELL: "--context",
+    Engine.LLAMA_CPP: "--ctx-size",
+    Engine.TGI: "--max-total-tokens",
+    Engine.TENSORRT_LLM: "--max_seq_len",
+    Engine.DYNAMO: "the workers' context length",
+}
+"""What sets the promised length."""
 _SGLANG_LIMIT_BELOW = 6
 
 
@@ -39,6 +49,16 @@ def engine_of(node: NodeFacts) -> Engine | None:
     """Whose log the node stands in."""
     name = node.text("engine")
     return Engine(name) if name else None
+
+
+def refuses_like_sglang(node: NodeFacts) -> bool:
+    """Whether a prompt that prefill refuses may run on as one token: SGLang, or an engine that is not known."""
+    return engine_of(node) in {Engine.SGLANG, None}
+
+
+def from_endpoint(node: NodeFacts) -> bool:
+    """Whether a running server said what is known of it."""
+    return any(fact.seen.line is None and "://" in fact.seen.file for fact in node.facts.values())
 
 
 def role_of(node: NodeFacts) -> Role | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, engine_of, holds_tokens, is_disaggregated, role_of
+from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, holds_tokens, is_disaggregated, role_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 
@@ -36,22 +36,46 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     ]
     if missing:
         what = " and ".join(missing)
-        why = f"its {what} {'is' if len(missing) == 1 else 'are'} not in the log; {_where(node)}"
+        be = "is" if len(missing) == 1 else "are"
+        why = f"its {what} {be} not in {_source(node)}; {_where(node)}"
         yield NotChecked(node.name, why, rules=_OF_SIZES)
     if role_of(node) is None:
-        yield NotChecked(
-            node.name, "its role is not in the log, so it was not compared with other nodes", decisive=False
-        )
+        why = f"its role is not in {_source(node)}, so it was not compared with other nodes"
+        yield NotChecked(node.name, why, decisive=False)
     if not is_disaggregated(node):
         return
     if engine_of(node) is Engine.VLLM:
         yield NotChecked(node.name, "vLLM has no check of transferred KV whose setting could be read", decisive=False)
     elif node.fact("checks") is None:
-        why = "whether its content checks are on is not in the log; its settings line says it"
+        how = "/server_info says it, or its log" if from_endpoint(node) else "its settings line says it"
+        why = f"whether its content checks are on is not in {_source(node)}; {how}"
         yield NotChecked(node.name, why, rules=_OF_CHECKS)
 
 
+def _source(node: NodeFacts) -> str:
+    return "what the endpoint says" if from_endpoint(node) else "the log"
+
+
 def _where(node: NodeFacts) -> str:
+    return _where_live(node) if from_endpoint(node) else _where_logged(node)
+
+
+def _where_live(node: NodeFacts) -> str:
+    """How the rest is got from a server that answers."""
+    match engine_of(node):
+        case Engine.SGLANG:
+            return "let /server_info through, or start it with --enable-metrics, or give its log as well"
+        case Engine.VLLM:
+            return "let /metrics and /v1/models through, or give its log as well"
+        case Engine.TENSORRT_LLM:
+            return "its /metrics has the pool after a first request, once; no page has the context"
+        case Engine.DYNAMO:
+            return "ask the workers behind it"
+        case _:
+            return "its version does not tell it"
+
+
+def _where_logged(node: NodeFacts) -> str:
     match engine_of(node):
         case Engine.SGLANG:
             return "give the log from its start on: the line with max_total_num_tokens= and context_len= holds both"
@@ -65,8 +89,10 @@ def _pair_gaps(deployment: Deployment) -> Iterator[NotChecked]:
     prefill, decode = deployment.of(Role.PREFILL), deployment.of(Role.DECODE)
     if decode and not prefill:
         names = ", ".join(node.name for node in decode)
-        why = "no prefill worker's log was given: its pool decides whether decode reads stale pages"
+        why = "no prefill worker's log or address was given: its pool decides whether decode reads stale pages"
         yield NotChecked(names, why, rules=_OF_PAIRS)
     if prefill and not decode:
         names = ", ".join(node.name for node in prefill)
-        yield NotChecked(names, "no decode worker's log was given, so the limits were not compared", decisive=False)
+        yield NotChecked(
+            names, "no decode worker's log or address was given, so the limits were not compared", decisive=False
+        )

@@ -11,7 +11,10 @@ from kvfence.audit.gaps import gaps_of
 from kvfence.audit.registry import RULES
 from kvfence.audit.rule import Rule
 from kvfence.errors import UsageError
+from kvfence.facts.endpoints.base import is_url
+from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
+from kvfence.facts.merge import merged
 from kvfence.facts.read_log import numbered
 from kvfence.facts.reading import Reading
 from kvfence.facts.target import STDIN, node_name, read_target
@@ -22,20 +25,24 @@ from kvfence.findings.redact import as_evidence
 _WORST_FIRST = tuple(Severity)
 
 
-def inspect(targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = RULES) -> AuditResult:
-    """Audit log files (`-` is standard input) as one deployment.
+def inspect(
+    targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = RULES, access: Access = USUAL
+) -> AuditResult:
+    """Audit log files (`-` is standard input) and running servers as one deployment.
 
     Raises as `gathered` does.
     """
-    nodes, unread = gathered(targets)
+    nodes, unread = gathered(targets, access=access)
     return judged(nodes, unread, rules)
 
 
-def gathered(targets: Sequence[str | PathLike[str]]) -> tuple[list[NodeFacts], list[NotChecked]]:
+def gathered(
+    targets: Sequence[str | PathLike[str]], *, access: Access = USUAL
+) -> tuple[list[NodeFacts], list[NotChecked]]:
     """The nodes of all targets under names that tell them apart, and what could not be read of these targets.
 
     Raises:
-        TargetError: one of them cannot be read as a log.
+        TargetError: one of them cannot be read as a log, or does not answer.
         UsageError: none was named, or standard input twice.
     """
     names = [fspath(target) for target in targets]
@@ -43,8 +50,10 @@ def gathered(targets: Sequence[str | PathLike[str]]) -> tuple[list[NodeFacts], l
         raise UsageError("nothing to audit; name a log file, or - for standard input")
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
-    readings = [(name, read_target(name)) for name in dict.fromkeys(names)]
-    return _told_apart(readings), [*_unread(readings)]
+    readings = [(name, read_target(name, access)) for name in dict.fromkeys(names)]
+    nodes, apart = merged(_told_apart(readings))
+    kept_apart = (NotChecked(name, why, decisive=False) for name, why in apart)
+    return nodes, [*_unread(readings), *kept_apart]
 
 
 def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequence[Rule] = RULES) -> AuditResult:
@@ -88,10 +97,12 @@ def _told_apart(readings: Sequence[tuple[str, Reading]]) -> list[NodeFacts]:
 
 def _unread(readings: Sequence[tuple[str, Reading]]) -> Iterator[NotChecked]:
     for target, reading in readings:
-        if not reading.nodes:
+        if not reading.nodes and not is_url(target):
             yield NotChecked(target, "no line of SGLang, vLLM or kvfence's cell was recognised in it")
         for gap in reading.gaps:
             yield NotChecked(target, gap)
+        for note in reading.notes:
+            yield NotChecked(target, note, decisive=False)
 
 
 def _printable(fact: Fact) -> FactValue:

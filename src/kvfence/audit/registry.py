@@ -13,6 +13,7 @@ from kvfence.audit.rules import (
     expired_blocks_read,
     pool_below_context,
     refused_prompts_seen,
+    sources_disagree,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -25,4 +26,5 @@ RULES: tuple[Rule, ...] = (
     Rule.of(check_failed),
     Rule.of(expired_blocks_read),
     Rule.of(deferred_release_timeout),
+    Rule.of(sources_disagree),
 )

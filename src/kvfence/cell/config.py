@@ -61,12 +61,24 @@ class CellConfig:
         return f"{LAYOUT} page={self.page_size}"
 
 
-def start_line(config: CellConfig, role: Role, version: str) -> str:
-    """The line that a worker prints when it is ready; `kvfence audit` reads it."""
+def start_figures(config: CellConfig, role: Role, version: str) -> tuple[tuple[str, str], ...]:
+    """What a worker is, name and value: in the line that it prints, and as labels of its metric."""
     capacity = config.capacity(role)
     return (
-        f"kvfence cell start: engine=kvfence-cell engine_version={version} role={role} worker={role}-0 "
-        f"rules={config.rules.name} pool_tokens={capacity.pool_tokens} context_length={config.context_tokens} "
-        f"page_size={config.page_size} usable_tokens={capacity.usable_tokens} kv_dtype=float32 tp_size=1 "
-        f"checks={config.rules.checks}"
+        ("engine_version", version),
+        ("role", str(role)),
+        ("rules", config.rules.name),
+        ("pool_tokens", str(capacity.pool_tokens)),
+        ("context_length", str(config.context_tokens)),
+        ("page_size", str(config.page_size)),
+        ("usable_tokens", str(capacity.usable_tokens)),
+        ("kv_dtype", "float32"),
+        ("tp_size", "1"),
+        ("checks", config.rules.checks),
     )
+
+
+def start_line(config: CellConfig, role: Role, version: str) -> str:
+    """The line that a worker prints when it is ready; `kvfence audit` reads it."""
+    figures = " ".join(f"{name}={value}" for name, value in start_figures(config, role, version))
+    return f"kvfence cell start: engine=kvfence-cell worker={role}-0 {figures}"

@@ -10,8 +10,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 
+import kvfence
 from kvfence.cell.asks import Answer, Ask, Faulted, Finished, Piece, Refused, Sample
-from kvfence.cell.config import CellConfig
+from kvfence.cell.config import CellConfig, start_figures
 from kvfence.cell.frames import Control, Frame, Inbox, Outbox, Report, Work
 from kvfence.cell.prefix import prefix_keys
 from kvfence.core import events as on
@@ -115,6 +116,14 @@ class RouterDriver:
         yield Sample(
             name="rooms_open", kind="gauge", value=len(self._router.rooms), help="Rooms that the router has open."
         )
+        for role in (Role.PREFILL, Role.DECODE):
+            yield Sample(
+                name="worker_info",
+                kind="gauge",
+                value=1,
+                help="What a worker is: the figures of its start line, which kvfence audit reads here as well.",
+                labels=(("worker", f"{role}-0"), *start_figures(self._config, role, kvfence.__version__)),
+            )
         for report in self._reports.values():
             for (name, labels), value in sorted(report.figures.items()):
                 yield Sample(

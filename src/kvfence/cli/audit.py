@@ -1,7 +1,8 @@
-"""`kvfence audit`: what is wrong with this deployment, by its logs. Options and exit codes only."""
+"""`kvfence audit`: what is wrong with this deployment, by its logs and its answers. Options and exit codes only."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,23 @@ import typer
 
 from kvfence.cli.audit_output import exit_of, write_audit
 from kvfence.cli.output import check_writable
+from kvfence.errors import UsageError
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
 
+_KEY_VARIABLE = "KVFENCE_API_KEY"
+
 
 def audit(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Logs of SGLang, vLLM or the cell; - is stdin.")],
+    targets: Annotated[
+        list[str],
+        typer.Argument(metavar="TARGET…", help="Logs of SGLang, vLLM or the cell (- is stdin), and http://HOST:PORT."),
+    ],
     *,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(help="Variable with the API key of the servers named; KVFENCE_API_KEY is used if it is set."),
+    ] = None,
     output_format: Annotated[
         AuditFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
     ] = AuditFormat.TABLE,
@@ -27,16 +38,27 @@ def audit(
     ] = Level.NOTE,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")] = False,
 ) -> None:
-    """Read start-up logs and say what is wrong: pool below context, unequal pools, checks off, refusals seen.
+    """Read logs and running servers and say what is wrong: pool below context, unequal pools, checks off, refusals.
 
-    Give the logs of all workers of a deployment at once, so that they are compared. Exit codes: 0 clean, 1 found,
-    2 a log could not be read, 3 inconclusive (a pool or context is in no log, or no engine was recognised).
+    Give all workers of a deployment at once, so that they are compared; a log and an address of one worker become one
+    node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3 inconclusive (a pool or
+    context is nowhere told, or no engine was recognised).
 
-    Example: kvfence audit prefill.log decode.log --format html -o audit.html
+    Example: kvfence audit http://10.0.0.5:30000 http://10.0.0.6:30000 prefill.log --format html -o audit.html
     """
     from kvfence.audit import inspect  # noqa: PLC0415 — no other command pays for loading it
+    from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
     check_writable(output)
-    result = inspect(files)
+    result = inspect(targets, access=Access(api_key=_key(api_key_env)))
     write_audit(result, output_format, output, command="audit")
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
+
+
+def _key(variable: str | None) -> str | None:
+    value = os.environ.get(variable or _KEY_VARIABLE)
+    if variable and not value:
+        raise UsageError(f"--api-key-env {variable}: that variable is not set or empty")
+    if value and not (value.isascii() and value.isprintable()):
+        raise UsageError(f"{variable or _KEY_VARIABLE}: its value has characters that no API key can have")
+    return value or None

@@ -51,11 +51,15 @@ FACT_NAMES = (
 
 
 class Engine(StrEnum):
-    """Whose log it is."""
+    """Whose log or endpoint it is."""
 
     SGLANG = "sglang"
     VLLM = "vllm"
     CELL = "kvfence-cell"
+    LLAMA_CPP = "llama.cpp"
+    TGI = "tgi"
+    TENSORRT_LLM = "tensorrt-llm"
+    DYNAMO = "dynamo"
 
 
 class Role(StrEnum):
@@ -72,6 +76,18 @@ class Fact:
 
     value: str | int | bool
     seen: Evidence
+    also: tuple[Evidence, ...] = ()
+    """Other places that say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """One fact of one node of which two sources say different things."""
+
+    name: str
+    kept: Fact
+    """The one that the node reports."""
+    other: Fact
 
 
 class Kind(StrEnum):
@@ -115,6 +131,8 @@ class NodeFacts:
     happenings: Mapping[Kind, Happening] = field(default_factory=dict)
     superseded: bool = False
     """A later start of the same server stands in the same log."""
+    differing: tuple[Differing, ...] = ()
+    """What its sources do not agree on, where it was read in more than one."""
 
     def fact(self, name: str) -> Fact | None:
         """The fact of that name, if it was read."""
@@ -132,4 +150,5 @@ class NodeFacts:
 
     def evidence(self, *names: str) -> tuple[Evidence, ...]:
         """Where these facts were read: each place once, in this order."""
-        return tuple(dict.fromkeys(self.facts[name].seen for name in names if name in self.facts))
+        facts = [self.facts[name] for name in names if name in self.facts]
+        return tuple(dict.fromkeys(place for fact in facts for place in (fact.seen, *fact.also)))

@@ -14,3 +14,5 @@ class Reading:
     nodes: tuple[NodeFacts, ...]
     gaps: tuple[str, ...]
     """Each a sentence that ends a line `TARGET: …`."""
+    notes: tuple[str, ...] = ()
+    """The same, of what is to be told and hides nothing."""

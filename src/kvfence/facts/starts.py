@@ -80,6 +80,8 @@ class Start:
                 return self._launched_anew(statement) or (statement.phase is Phase.SETTINGS and again)
             case Engine.CELL:
                 return True
+            case Engine.LLAMA_CPP | Engine.TGI | Engine.TENSORRT_LLM | Engine.DYNAMO:
+                return False  # read from endpoints; no reader of logs makes these
 
     def _launched_anew(self, statement: Statement) -> bool:
         if statement.phase is not Phase.LAUNCH or self.reached is None:

@@ -1,6 +1,6 @@
-"""What the user named, opened: a file or `-`. What cannot be read as a log is one clear line, never a reading.
+"""What the user named, opened: a file, `-`, or a URL. What cannot be read as a log is one clear line, never a reading.
 
-Room is left for endpoints, launch scripts and source trees; today they are refused by what they are.
+Room is left for launch scripts and source trees; today they are refused by what they are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from kvfence.errors import TargetError
+from kvfence.facts.endpoints.base import is_url, parse_base
+from kvfence.facts.endpoints.fetch import USUAL, Access
+from kvfence.facts.endpoints.read_endpoint import read_endpoint
 from kvfence.facts.read_log import read_log
 from kvfence.facts.reading import Reading
 from kvfence.facts.scan import Readable
@@ -27,12 +30,15 @@ _CONTROL_SHARE_MAX = 0.05
 """Progress bars, bells and colours are text; an image or an executable has over a tenth of these."""
 
 
-def read_target(target: str) -> Reading:
-    """The nodes in a log file, or in standard input for `-`.
+def read_target(target: str, access: Access = USUAL) -> Reading:
+    """The nodes in a log file, in standard input for `-`, or behind the URL of a running server.
 
     Raises:
-        TargetError: it is not there, not readable, empty, or not text.
+        TargetError: it is not there, not readable, empty, or not text; or nothing answers.
+        UsageError: it is a URL that cannot be asked.
     """
+    if is_url(target):
+        return read_endpoint(target, access)
     shown = displayed(target)
     with _opened(target) as source:
         sample = source.peek(_SAMPLE_BYTES)[:_SAMPLE_BYTES]
@@ -47,6 +53,8 @@ def node_name(target: str) -> str:
     """What a node is called when no line names it: the file's name without its ending."""
     if target == STDIN:
         return "stdin"
+    if is_url(target):
+        return parse_base(target).name
     name = displayed(Path(target).name)
     return name.removesuffix(".log").removesuffix(".txt") or name
 
@@ -71,10 +79,6 @@ def _opened(target: str) -> Iterator[_Peekable]:
             raise TargetError("-: standard input is not a stream of bytes; name a log file")
         yield sys.stdin.buffer
         return
-    if "://" in target:
-        raise TargetError(
-            f"{target}: this is a URL, and audit reads log files for now; save the server's log and name it"
-        )
     try:
         source = io.BufferedReader(io.FileIO(target), _SAMPLE_BYTES)
     except IsADirectoryError as error:

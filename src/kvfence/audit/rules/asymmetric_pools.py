@@ -28,12 +28,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
+    CONTEXT_FLAG,
     LIMIT_FACTS,
     Deployment,
     cell_severity,
     engine_of,
     first_refused,
     grouped,
+    refuses_like_sglang,
     version_below,
 )
 from kvfence.facts.fact import Engine, NodeFacts
@@ -43,7 +45,6 @@ ID = "asymmetric-pools"
 CODE = "KVF102"
 _NOTHING_SENT_SINCE = "0.5.20"
 _SGLANG_LIMIT_BELOW = 6
-_CONTEXT_FLAG = {Engine.SGLANG: "--context-length", Engine.VLLM: "--max-model-len", Engine.CELL: "--context"}
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -72,7 +73,7 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
     lower, upper = first_refused(prefill) or 0, first_refused(decode) or 0
     engine = engine_of(prefill)
     below = _SGLANG_LIMIT_BELOW if engine is Engine.SGLANG else -1
-    flag = _CONTEXT_FLAG[engine] if engine else "the context length"
+    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     return Finding(
         rule=ID,
         severity=_severity(prefill, decode),
@@ -97,7 +98,7 @@ def _severity(prefill: NodeFacts, decode: NodeFacts) -> Severity:
     match engine_of(prefill):
         case Engine.CELL:
             return cell_severity(prefill)
-        case Engine.VLLM:
+        case _ if not refuses_like_sglang(prefill):
             return Severity.MEDIUM
         case _:
             turned_away = version_below(prefill, _NOTHING_SENT_SINCE) is False

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
+    CONTEXT_FLAG,
     LIMIT_FACTS,
     Deployment,
     cell_severity,
@@ -39,6 +40,7 @@ from kvfence.audit.deployment import (
     first_refused,
     grouped,
     holds_tokens,
+    refuses_like_sglang,
     role_of,
     version_below,
 )
@@ -52,7 +54,6 @@ _CELL_CONSEQUENCE = {
     Severity.LOW: "They get a 4xx that names both figures.",
     Severity.MEDIUM: "A refused prompt runs on as one token; a later layer keeps other requests' text out.",
 }
-_CONTEXT_FLAG = {Engine.SGLANG: "--context-length", Engine.VLLM: "--max-model-len", Engine.CELL: "--context"}
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -80,7 +81,7 @@ def _severity(node: NodeFacts) -> Severity:
         return Severity.LOW
     if role is None:
         return Severity.HIGH
-    if role is Role.DECODE or engine is Engine.VLLM or version_below(node, _FIXED_AT_THE_DOOR) is False:
+    if role is Role.DECODE or not refuses_like_sglang(node) or version_below(node, _FIXED_AT_THE_DOOR) is False:
         return Severity.MEDIUM
     return Severity.CRITICAL
 
@@ -126,7 +127,7 @@ def _consequence(node: NodeFacts) -> str:
 
 
 def _consequence_on_prefill(node: NodeFacts) -> str:
-    if engine_of(node) is Engine.VLLM:
+    if not refuses_like_sglang(node):
         return "Prefill refuses what decode may have reserved for."
     match version_below(node, _FIXED_AT_THE_DOOR):
         case False:
@@ -147,7 +148,7 @@ def _fix(node: NodeFacts, held: int, context: int) -> str:
     engine = engine_of(node)
     page = node.number("page_size") or 1
     fits = held - held % page
-    flag = _CONTEXT_FLAG[engine] if engine else "the context length"
+    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     return f"Promise what fits: {flag} {fits} on every node of the path; or {_larger_pool(node, context)}."
 
 
@@ -160,5 +161,7 @@ def _larger_pool(node: NodeFacts, context: int) -> str:
             return f"raise --mem-fraction-static until the pool holds at least {context} tokens"
         case Engine.CELL:
             return f"give the pool at least {context} tokens (--{node.text('role') or 'prefill'}-pool {context})"
+        case Engine.LLAMA_CPP | Engine.TGI | Engine.TENSORRT_LLM | Engine.DYNAMO:
+            return f"give the cache memory for at least {context} tokens"
         case _:
             return f"raise --gpu-memory-utilization until the pool holds at least {context} tokens"
