@@ -84,7 +84,7 @@ async def _ask_one(client: httpx.AsyncClient, base: Base, path: str, access: Acc
         async with asyncio.timeout(access.page_s):
             return await _follow(client, base, path, access)
     except TimeoutError:
-        return NoPage(shown, f"no answer within {access.page_s:g} s")
+        return NoPage(shown, f"it did not come within {access.page_s:g} s")
     except httpx.TransportError as error:
         return NoPage(shown, _why(error))
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error, ValueError):

@@ -63,7 +63,7 @@ async def _read(base: Base, access: Access) -> Reading:
     except TimeoutError as error:
         raise TargetError(f"{base.shown}: it was not read within {access.target_s:g} s; try it again") from error
     nodes = _nodes(pages)
-    return Reading(nodes, () if nodes else (_UNKNOWN,))
+    return Reading(nodes, () if nodes else (_UNKNOWN,), _unanswered(pages))
 
 
 async def _pages(client: httpx.AsyncClient, base: Base, access: Access, paths: tuple[str, ...]) -> Pages:
@@ -91,6 +91,15 @@ def _nodes(pages: Pages) -> tuple[NodeFacts, ...]:
     return next((nodes for read in _READERS if (nodes := read(pages))), ())
 
 
+def _unanswered(pages: Pages) -> tuple[str, ...]:
+    """Which pages gave nothing although the server answers others; told once for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for path, answer in pages.answers.items():
+        if isinstance(answer, NoPage):
+            by_reason.setdefault(answer.why, []).append(path.partition("?")[0])
+    return tuple(f"no answer from {', '.join(paths)}: {why}" for why, paths in by_reason.items())
+
+
 async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access) -> Reading:
     """What a router's workers say, asked at once and without the key, which is for the server that the user named."""
     keyless = replace(access, api_key=None)
@@ -99,7 +108,7 @@ async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access) ->
     return Reading(
         nodes=tuple(node for reading in readings for node in reading.nodes),
         gaps=(*listed.left_out, *(gap for reading in readings for gap in reading.gaps)),
-        notes=tuple(notes),
+        notes=(*notes, *(note for reading in readings for note in reading.notes)),
     )
 
 
@@ -112,7 +121,8 @@ async def _worker(client: httpx.AsyncClient, worker: Worker, access: Access) -> 
         return Reading((), (f"its worker {error}",))
     nodes = _nodes(pages)
     if nodes:
-        return Reading(tuple(_with_role(node, worker) for node in nodes), ())
+        silent = tuple(f"its worker {shown}: {note}" for note in _unanswered(pages))
+        return Reading(tuple(_with_role(node, worker) for node in nodes), (), silent)
     if workers(pages) is not None:
         return Reading((), (f"its worker {shown} is a router as well; name its workers as targets",))
     return Reading((), (f"its worker {shown}: {_UNKNOWN}",))

@@ -9,7 +9,7 @@ from kvfence.facts.endpoints.read_endpoint import read_endpoint
 from support.audit_logs import values
 from support.endpoint_servers import Pages, Reply, as_json, engine, sglang, vllm
 
-QUICK = Access(page_s=1.0, target_s=3.0)
+PATIENT = Access(page_s=30.0, target_s=60.0)
 CONFIG = 'block_size="128",cache_dtype="auto",num_gpu_blocks="{blocks}",kv_cache_size_tokens="{tokens}",engine="{at}"'
 DYNAMO = "\n".join(
     f'dynamo_frontend_model_{name}{{model="m"}} {value}'
@@ -114,7 +114,7 @@ def test_an_engine_is_recognised_and_read(case: str):
     """Every figure that an engine's pages say is a fact, with the page that it stood on."""
     pages, expected = CASES[case]
     with engine(pages) as server:
-        reading = read_endpoint(server.url + "/v1", QUICK)
+        reading = read_endpoint(server.url + "/v1", PATIENT)
     (node,) = reading.nodes
     assert expected.items() <= values(node).items()
     assert all(fact.seen.file.startswith(server.url) and fact.seen.line is None for fact in node.facts.values())
@@ -123,7 +123,7 @@ def test_an_engine_is_recognised_and_read(case: str):
 def test_a_fact_names_its_page_and_field():
     """Evidence is the address that was asked, and the field with its value."""
     with engine(sglang("0.5.19-prefill")) as server:
-        (node,) = read_endpoint(server.url, QUICK).nodes
+        (node,) = read_endpoint(server.url, PATIENT).nodes
     seen = node.facts["pool_tokens"].seen
     assert (seen.file, seen.text) == (f"{server.url}/server_info", "max_total_num_tokens = 128")
 
@@ -131,7 +131,7 @@ def test_a_fact_names_its_page_and_field():
 def test_a_figure_that_the_engine_worked_out_says_so():
     """A pool of tokens that is not blocks times block size is told as what it is."""
     with engine(vllm(CONFIG.format(blocks=100, tokens=99999, at=0))) as server:
-        (node,) = read_endpoint(server.url, QUICK).nodes
+        (node,) = read_endpoint(server.url, PATIENT).nodes
     assert node.number("pool_tokens") == 99999
     assert "worked out by the engine" in node.facts["pool_tokens"].seen.text
 
@@ -142,14 +142,14 @@ def test_the_smallest_engine_counts():
     second = CONFIG.format(blocks=9, tokens=1152, at=1)
     pages["/metrics"] = bytes(pages["/metrics"]) + f"vllm:cache_config_info{{{second}}} 1.0\n".encode()  # type: ignore[arg-type]  # it is bytes
     with engine(pages) as server:
-        (node,) = read_endpoint(server.url, QUICK).nodes
+        (node,) = read_endpoint(server.url, PATIENT).nodes
     assert node.number("pool_tokens") == 1152
 
 
 def test_half_a_metric_is_none():
     """A last line without its newline may be half a number, and is not read."""
     with engine({"/metrics": b"sglang:page_size 64\nsglang:max_total_num_tokens 6812"}) as server:
-        (node,) = read_endpoint(server.url, QUICK).nodes
+        (node,) = read_endpoint(server.url, PATIENT).nodes
     assert "pool_tokens" not in node.facts
     assert node.number("page_size") == 64
 
@@ -159,7 +159,7 @@ def test_a_load_balancers_answer_holds_all_its_workers():
     infos = {role: [sglang(f"0.5.19-{role}")["/server_info"]] for role in ("prefill", "decode")}
     body = b'{"internal_states": [], "prefill": [%b], "decode": [%b]}' % (infos["prefill"][0], infos["decode"][0])
     with engine({"/get_server_info": body}) as server:
-        nodes = read_endpoint(server.url, QUICK).nodes
+        nodes = read_endpoint(server.url, PATIENT).nodes
     assert [(node.text("role"), node.number("pool_tokens")) for node in nodes] == [("prefill", 128), ("decode", 512)]
 
 
@@ -167,6 +167,6 @@ def test_a_load_balancers_answer_holds_all_its_workers():
 def test_a_server_that_is_no_engine_is_a_gap(body: bytes):
     """What answers, and says nothing of a pool, is no node and a gap that says how to get one."""
     with engine({"*": Reply(body=body)}) as server:
-        reading = read_endpoint(server.url, QUICK)
+        reading = read_endpoint(server.url, PATIENT)
     assert reading.nodes == ()
     assert "says nothing about its pool" in reading.gaps[0]
