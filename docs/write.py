@@ -1,4 +1,4 @@
-"""Writes what is generated in docs/: `make docs`. With --check it writes nothing and exits 1 on a difference.
+"""Writes what is generated in docs/ and the example of the README: `make docs`. With --check it writes nothing and exits 1 on a difference.
 
 docs/cli.md is made of what the commands declare, not of how a release of the command-line library draws it: else a
 fresh install with another release would differ.
@@ -7,6 +7,7 @@ fresh install with another release would differ.
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
 import types
 import typing
@@ -17,7 +18,9 @@ from pathlib import Path
 from typer.models import ArgumentInfo, OptionInfo
 
 DOCS = Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS.parent / "tests"))
+ROOT = DOCS.parent
+MINUTE = "## An on-call engineer's minute\n"
+sys.path.insert(0, str(ROOT / "tests"))
 
 from kvfence.audit.catalogue import cards  # noqa: E402 — the path is set above
 from kvfence.audit.pages import index, page  # noqa: E402 — the same
@@ -104,9 +107,22 @@ def _accepted(of: object) -> str:
     return {int: "a whole number", float: "a number", Path: "a file"}.get(typing.cast("type", kind), "")
 
 
+def readme(text: str) -> str:
+    """README.md with the output under its minute as the program prints it now."""
+    before, heading, after = text.partition(MINUTE)
+    asked, _, rest = after.partition("\n```\n\nWith")
+    said, fence, _ = rest.partition("\n```\n")
+    _, end, below = rest.removeprefix(said + fence).partition("\n```\n")
+    log = (ROOT / "tests" / "corpus" / "minute" / "kubectl.log").read_bytes()
+    done = subprocess.run([sys.executable, "-m", "kvfence", "audit", "-"], input=log, capture_output=True, check=False)
+    printed = "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()).strip("\n")
+    return f"{before}{heading}{asked}\n```\n\nWith{said}{fence}{printed}{end}{below}"
+
+
 def generated() -> Iterator[tuple[Path, str]]:
     """Every generated file and its text."""
     yield DOCS / "cli.md", command_line()
+    yield ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8"))
     yield DOCS / "diagrams" / "floors.svg", picture()
     yield DOCS / "rules" / "README.md", index()
     for rule in cards():
@@ -118,7 +134,7 @@ def main() -> int:
     wanted = dict(generated())
     stale = [file for file, text in wanted.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
     orphans = sorted(set((DOCS / "rules").glob("*.md")) - wanted.keys())
-    told = [str(file.relative_to(DOCS)) for file in (*stale, *orphans)]
+    told = [str(file.relative_to(ROOT)) for file in (*stale, *orphans)]
     if "--check" in sys.argv:
         sys.stdout.write(f"differ: {', '.join(told)}; run make docs\n" if told else "")
         return 1 if told else 0

@@ -59,3 +59,14 @@ def test_every_example_of_the_readme_names_a_command_that_exists():
     named = set(re.findall(r"^(?:.*\| )?kvfence (\w+)", "".join(blocks), re.MULTILINE))
     assert named <= {command.callback.__name__ for command in app.registered_commands}
     assert named >= {"audit", "probe", "serve"}
+
+
+def test_the_minute_of_the_readme_is_what_the_program_prints():
+    """The block under that heading is the real output for the incident's figures; `make docs` writes it."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").split("## An on-call engineer's minute")[1]
+    shown = re.findall(r"^```\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[1]
+    log = (ROOT / "tests" / "corpus" / "minute" / "kubectl.log").read_bytes()
+    done = subprocess.run([sys.executable, "-m", "kvfence", "audit", "-"], input=log, capture_output=True, check=False)
+    printed = "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()).strip("\n")
+    assert shown.strip("\n") == printed
+    assert (done.returncode, done.stderr) == (1, b"")
