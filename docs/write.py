@@ -1,4 +1,6 @@
-"""Writes what is generated in docs/ and the example of the README: `make docs`. With --check it writes nothing and exits 1 on a difference.
+"""Writes what is generated in docs/ and the example of the README: `make docs`.
+
+With --check it writes nothing and exits 1 on a difference.
 
 docs/cli.md is made of what the commands declare, not of how a release of the command-line library draws it: else a
 fresh install with another release would differ.
