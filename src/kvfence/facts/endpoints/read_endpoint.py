@@ -62,7 +62,7 @@ async def _read(base: Base, access: Access) -> Reading:
                 return await _routed(client, listed, access)
     except TimeoutError as error:
         raise TargetError(f"{base.shown}: it was not read within {access.target_s:g} s; try it again") from error
-    nodes = _nodes(pages)
+    nodes = nodes_of(pages)
     return Reading(nodes, () if nodes else (_UNKNOWN,), _unanswered(pages))
 
 
@@ -87,7 +87,8 @@ def _require_answer(pages: Pages) -> None:
         raise TargetError(f"{pages.base.shown}: it wants a key (status {status}); name its variable with --api-key-env")
 
 
-def _nodes(pages: Pages) -> tuple[NodeFacts, ...]:
+def nodes_of(pages: Pages) -> tuple[NodeFacts, ...]:
+    """What the first reader that recognises the server makes of its pages; none if nobody does."""
     return next((nodes for read in _READERS if (nodes := read(pages))), ())
 
 
@@ -119,7 +120,7 @@ async def _worker(client: httpx.AsyncClient, worker: Worker, access: Access) -> 
         _require_answer(pages)
     except TargetError as error:
         return Reading((), (f"its worker {error}",))
-    nodes = _nodes(pages)
+    nodes = nodes_of(pages)
     if nodes:
         silent = tuple(f"its worker {shown}: {note}" for note in _unanswered(pages))
         return Reading(tuple(_with_role(node, worker) for node in nodes), (), silent)

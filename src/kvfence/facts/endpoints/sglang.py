@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kvfence.facts.endpoints.pages import Fields, Metric, Pages, derived, known, least
 from kvfence.facts.fact import Engine, Fact, NodeFacts, Role
+from kvfence.facts.logs.sglang_facts import checks_on
 from kvfence.findings.finding import Evidence
 
 SERVER_INFO = ("/server_info", "/get_server_info")
@@ -84,7 +85,7 @@ def _from_server_info(info: Fields) -> dict[str, Fact | None]:
         "usable_length": derived(limit, int(limit.value) - 1, "a prompt of it is refused") if limit else None,
         "kv_canary": canary,
         "kv_checksum": checksum,
-        "checks": _checks(canary, checksum),
+        "checks": checks_on(canary, checksum),
         "allow_auto_truncate": info.switch("allow_auto_truncate"),
         "pool_cap_tokens": cap,
         "model": info.text("model_path"),
@@ -189,11 +190,3 @@ def _checksum(info: Fields) -> Fact | None:
     if not info.has(_CHECKSUM) and info.has("page_size", _MODE):
         return Fact(value=False, seen=info.seen(_CHECKSUM, "(no such setting)"))
     return info.switch(_CHECKSUM)
-
-
-def _checks(canary: Fact | None, checksum: Fact | None) -> Fact | None:
-    """The checks that are on, as a comma list, or `none`; known only when both are."""
-    if canary is None or checksum is None:
-        return None
-    on = [f"kv-canary={canary.value}"] * (canary.value != "none") + ["kv-checksum"] * (checksum.value is True)
-    return Fact(",".join(on) or "none", checksum.seen if checksum.value else canary.seen)

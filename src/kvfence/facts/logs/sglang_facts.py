@@ -22,7 +22,7 @@ from kvfence.facts.logs.evidence import Heard, first_of
 _LIMIT_BELOW = 6
 """min(context - 1, pool - 1) - 5, in every version read (0.5.10 to 0.5.23)."""
 _CHECKSUM = "disaggregation_enable_kv_checksum"
-_NUMBERS = frozenset({"page_size", "tp_size", "dp_size", "pp_size", "pool_cap_tokens"})
+_NUMBERS = frozenset({"page_size", "tp_size", "dp_size", "pp_size", "pool_cap_tokens", "port"})
 """A launch command may hold `${PAGE_SIZE:-64}`, which is not read."""
 _POOLS = ("headline.pool", "headline.context", "warned.pool", "warned.context", "swa.full", "allocated", "limit")
 
@@ -51,6 +51,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "allow_auto_truncate": _setting(heard, "allow_auto_truncate"),
         "pool_cap_tokens": _setting(heard, "max_total_tokens"),
         "model": _setting(heard, "model_path"),
+        "port": _setting(heard, "port"),
     }
     return {
         name: fact

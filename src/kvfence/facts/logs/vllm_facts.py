@@ -50,8 +50,9 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "dp_size": first_of(*_settings(heard, "dp_size")),
         "pp_size": first_of(*_settings(heard, "pp_size")),
         "model": first_of(*_settings(heard, "model")),
+        "port": first_of(*_settings(heard, "port")),
     }
-    numeric = {"context_length", "page_size", "tp_size", "dp_size", "pp_size"}
+    numeric = {"context_length", "page_size", "tp_size", "dp_size", "pp_size", "port"}
     return {
         name: fact
         for name, fact in found.items()
