@@ -1,9 +1,13 @@
 """What does the fence cost? Tokens a second of the cell with every check on, over the same cell with none.
 
-Both cells stand in one process and are asked in turn, A B A B, with prompts that were never sent before and tenants
-that alternate, so that pages change tenant and are cleared each time. Prints the machine, both medians and the ratio.
+Both cells stand in one process. They work in blocks of requests sent one after the other, and the order within each
+pair of blocks is drawn at random, so that neither always works while the other still clears pages behind itself, nor
+always comes first. Prompts were never sent before and tenants alternate, so pages change tenant and are cleared each
+time; what is cleared between two requests of a block is inside that block's time. Prints the machine, and by the
+clock and by the processor's time (which other work on the machine moves less) the median ratio of the pairs with its
+95 % interval (bootstrap over the pairs).
 
-    python benchmarks/fence_cost.py [--rounds 15]
+    python benchmarks/fence_cost.py [--pairs 40]
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ import platform
 import random
 import statistics
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,35 +33,57 @@ from kvfence.core.rules import FENCED, Rules, only
 
 LENGTHS = (2_048, 65_536, 524_288)
 NEW_TOKENS = 128
+BLOCK_TOKENS = 262_144
+"""A block is as many requests as make about this many tokens, and between 2 and 16 of them."""
+SETTLE_S = 0.1
+"""Between two blocks, so that one cell's last clearing is not charged to the other."""
+_RESAMPLES = 2_000
 
 
-async def one_request(router: RouterDriver, tenant: str, prompt: bytes) -> float:
-    """Tokens a second, prompt and answer together."""
-    started = time.perf_counter()
+async def one_request(router: RouterDriver, tenant: str, prompt: bytes) -> int:
+    """Its tokens, prompt and answer together."""
     end = None
     async for answer in router.answer(Ask(tenant=tenant, prompt=prompt, max_new_tokens=NEW_TOKENS)):
         end = answer
     if not isinstance(end, Finished):
         raise SystemExit(f"the cell did not answer: {end}")
-    return (end.prompt_tokens + end.completion_tokens) / (time.perf_counter() - started)
+    return end.prompt_tokens + end.completion_tokens
 
 
-async def measure(length: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Figures of the fenced and of the open cell, in the order of the rounds; one warm-up round is left out."""
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Tokens a second of one block, by two clocks."""
+
+    by_clock: float
+    by_processor: float
+    """Over the processor's seconds of all threads; clearing after the block is in it."""
+
+
+async def one_block(router: RouterDriver, prompts: Sequence[bytes]) -> Figures:
+    """All of them, one after the other."""
+    started, worked = time.perf_counter(), time.process_time()
+    tokens = [await one_request(router, f"tenant {at % 2}", prompt) for at, prompt in enumerate(prompts)]
+    taken = time.perf_counter() - started
+    await asyncio.sleep(SETTLE_S)
+    return Figures(sum(tokens) / taken, sum(tokens) / (time.process_time() - worked))
+
+
+async def measure(length: int, pairs: int) -> list[tuple[Figures, Figures]]:
+    """For each pair of blocks the figure of the fenced and of the open cell; one pair of warm-up is left out."""
     cells = [open_cell(rules, length) for rules in (FENCED, only())]
-    figures: tuple[list[float], list[float]] = ([], [])
     rng = random.Random(length)
-    for number in range(rounds + 2):
-        prompt = make_document(rng, length, question=QUESTION).text.encode()
-        order = (0, 1) if number % 2 else (1, 0)
-        for which in order:
-            figure = await one_request(cells[which][0], f"tenant {number % 2}", prompt)
-            if number > 1:
-                figures[which].append(figure)
+    size = min(max(BLOCK_TOKENS // length, 2), 16)
+    figures = []
+    for _ in range(pairs + 1):
+        prompts = [make_document(rng, length, question=QUESTION).text.encode() for _ in range(size)]
+        pair: dict[int, Figures] = {}
+        for which in rng.sample((0, 1), 2):
+            pair[which] = await one_block(cells[which][0], prompts)
+        figures.append((pair[0], pair[1]))
     for router, workers in cells:
         router.stop()
         workers.stop()
-    return figures
+    return figures[1:]
 
 
 def open_cell(rules: Rules, length: int) -> tuple[RouterDriver, object]:
@@ -71,25 +99,34 @@ def open_cell(rules: Rules, length: int) -> tuple[RouterDriver, object]:
     return router, workers
 
 
+def interval(ratios: Sequence[float]) -> tuple[float, float]:
+    """The middle 95 % of the medians of resamples."""
+    rng = random.Random(0)
+    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(_RESAMPLES))
+    return medians[_RESAMPLES // 40], medians[-_RESAMPLES // 40]
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="rounds at the longest prompt; more at the shorter ones")
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of blocks at each length")
     parser.add_argument("--length", type=int, action="append", help="only this prompt length; can be repeated")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
     print(
-        f"{'prompt tokens':>14} {'fenced tok/s':>14} {'open tok/s':>14} {'ratio of medians':>17} {'median ratio':>13}"
+        f"{'prompt tokens':>14} {'by':>10} {'fenced tok/s':>14} {'open tok/s':>14} {'ratio':>7} {'95 % interval':>16}"
     )
     for length in options.length or LENGTHS:
-        rounds = options.rounds * max(1, round((LENGTHS[-1] / length) ** 0.5))
-        fenced, open_ = asyncio.run(measure(length, rounds))
-        of_medians = statistics.median(fenced) / statistics.median(open_)
-        paired = statistics.median(a / b for a, b in zip(fenced, open_, strict=True))
-        print(
-            f"{length:>14,} {statistics.median(fenced):>14,.0f} {statistics.median(open_):>14,.0f} "
-            f"{of_medians:>11.3f} {paired:>9.3f}"
-        )
+        figures = asyncio.run(measure(length, options.pairs))
+        for by, read in (("clock", lambda one: one.by_clock), ("processor", lambda one: one.by_processor)):
+            pairs = [(read(fenced), read(open_)) for fenced, open_ in figures]
+            ratios = [fenced / open_ for fenced, open_ in pairs]
+            low, high = interval(ratios)
+            print(
+                f"{length:>14,} {by:>10} {statistics.median(one for one, _ in pairs):>14,.0f} "
+                f"{statistics.median(other for _, other in pairs):>14,.0f} "
+                f"{statistics.median(ratios):>7.3f} {f'{low:.3f} to {high:.3f}':>16}"
+            )
 
 
 if __name__ == "__main__":

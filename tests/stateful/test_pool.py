@@ -90,9 +90,11 @@ class PoolAgainstModel(RuleBasedStateMachine):
     def quarantine(self, held):
         return self.to(held, Move.QUARANTINE, "quarantined", Check.DIGEST)
 
-    @rule(held=consumes(quarantined))
-    def clear(self, held):
-        self.to(held, Move.CLEAR, "free")
+    @rule(held=quarantined, how=st.sampled_from(Move))
+    def nothing_leads_out_of_quarantine(self, held, how):
+        if held.pages:
+            with pytest.raises(Violation):
+                move(self.pool, held, how)
 
     @invariant()
     def the_accounts_agree(self):

@@ -83,6 +83,7 @@ def every_event(room: int, held: Leases) -> list[on.Event]:
         on.HandoffTimedOut(room=here),
         on.TokensDecoded(room=here, count=1),
         on.AnswerEnded(room=here, reason="stop", prompt_tokens=8, completion_tokens=1, cached_tokens=0),
+        on.LimitMeasured(room=here, usable_tokens=64),
         on.WorkerLost(room=here, worker=Role.PREFILL),
         TurnCame(room=here),
     ]

@@ -84,8 +84,11 @@ class Engine(Protocol):
 
     model: str
     """The model's name, as `/v1/models` tells it."""
-    usable_tokens: int
-    """The measured `max_model_len`: the smallest usable length along the path (I7)."""
+
+    @property
+    def usable_tokens(self) -> int:
+        """The measured `max_model_len`: the smallest usable length along the path, now (I7)."""
+        ...
 
     def answer(self, ask: Ask) -> AsyncIterator[Answer]:
         """Yield pieces, then exactly one `Finished`, `Refused` or `Faulted`.

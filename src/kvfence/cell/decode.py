@@ -13,6 +13,7 @@ from kvfence.core import events as on
 from kvfence.core.actions import Action, ApplyWrite, DropWrite, PullPages, StartDecoding, StartHandoffTimer, StopWork
 from kvfence.core.ids import Role, RoomId
 from kvfence.core.invariants import Check, Violation
+from kvfence.core.wire import WireError
 
 
 @dataclass(slots=True)
@@ -36,8 +37,11 @@ class DecodeDriver(Driver):
     def keep(self, event: on.Event, payload: bytes) -> None:
         """An offer brings prompt and stops; a two-sided write brings pages, which lie nowhere until core says where."""
         if isinstance(event, on.RequestOffered) and event.room not in self.worker.over:
-            self._asked[event.room] = _Asked(event.tenant, Work.unpacked(payload))
+            self._asked[event.room] = _Asked(event.tenant, Work.offered(event, payload))
         elif isinstance(event, on.PagesOffered):
+            expected = self.store.message_bytes(len(event.leases))
+            if len(payload) != expected:
+                raise WireError(f"{len(event.leases)} pages are {expected} bytes, and {len(payload)} came")
             self._arrived = payload
 
     def forget(self, room: RoomId) -> None:

@@ -30,7 +30,7 @@ from kvfence.core.actions import (
     Send,
 )
 from kvfence.core.handoff import Worker, new_worker, rooms_needing
-from kvfence.core.ids import Role, RoomId
+from kvfence.core.ids import Digest, Role, RoomId
 from kvfence.core.invariants import Violation
 from kvfence.core.leasing import clear_ahead
 from kvfence.core.wire import WireError
@@ -118,6 +118,10 @@ class Driver(ABC):
     def forget(self, room: RoomId) -> None:
         """The room has ended: drop what was kept for it."""
 
+    def digest(self, action: DigestPages) -> tuple[Digest, ...]:
+        """Digests of what is in the pages now."""
+        return self.store.digest(action.pages, seed_of(action.room))
+
     # --- events ---
 
     def happen(self, event: on.Event, payload: bytes = b"") -> None:
@@ -164,8 +168,7 @@ class Driver(ABC):
                 self.store.scrub(action.pages)
                 self.count("pages_scrubbed_total", len(action.pages))
             case DigestPages():
-                digests = self.store.digest(action.pages, seed_of(action.room))
-                self.happen(on.PagesDigested(room=action.room, digests=digests))
+                self.happen(on.PagesDigested(room=action.room, digests=self.digest(action)))
             case CountCheck():
                 self.count("checks_failed_total", check=action.check)
                 self.log(f"kvfence cell check: worker={self.worker.role}-0 room={action.room} {action.message}")

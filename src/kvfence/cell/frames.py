@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from kvfence.core import wire
-from kvfence.core.events import Event
+from kvfence.core.events import Event, RequestOffered
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +82,16 @@ class Work(msgspec.Struct, frozen=True):
 
     @classmethod
     def unpacked(cls, payload: bytes) -> Work:
-        """From a payload. Raises `msgspec.DecodeError`."""
-        return msgspec.msgpack.decode(payload, type=cls)
+        """From a payload. Raises `wire.WireError`."""
+        try:
+            return msgspec.msgpack.decode(payload, type=cls)
+        except msgspec.DecodeError as error:
+            raise wire.WireError(f"{len(payload)} bytes are no work: {error}") from error
+
+    @classmethod
+    def offered(cls, event: RequestOffered, payload: bytes) -> Work:
+        """The work of an offer, with as many tokens as the offer says. Raises `wire.WireError`."""
+        work = cls.unpacked(payload)
+        if len(work.prompt) != event.prompt_tokens:
+            raise wire.WireError(f"{event.prompt_tokens} tokens were offered and {len(work.prompt)} came")
+        return work

@@ -16,7 +16,7 @@ from kvfence.cell.digests import digest_pages
 from kvfence.cell.models import induction
 from kvfence.cell.store import PageStore
 from kvfence.cell.taint import NO_TAINT, Oracle, Taint, TaintShadow
-from kvfence.core.ids import Digest, Role
+from kvfence.core.ids import Digest, PageId, Role
 
 PageIds = Sequence[int] | NDArray[np.int64]
 _PAGES_A_CHUNK = 64
@@ -60,8 +60,21 @@ class PagedKV:
         """The name of the shared segment."""
         return self._store.segment_name
 
-    def encode(self, tokens: NDArray[np.uint8], start: int, stop: int, page_table: PageIds, tenant: str) -> None:
-        """Compute slots [start, stop) of a request into its pages. `start` is the first slot of a page."""
+    def encode(
+        self,
+        tokens: NDArray[np.uint8],
+        start: int,
+        stop: int,
+        page_table: PageIds,
+        tenant: str,
+        *,
+        digest_seed: int | None = None,
+    ) -> dict[PageId, Digest]:
+        """Compute slots [start, stop) of a request into its pages. `start` is the first slot of a page.
+
+        With a seed, returns the digest of each page as it is after that, taken while the page is still in the cache.
+        """
+        digests: dict[PageId, Digest] = {}
         first_page = start // self._page_size
         table = page_table[first_page : -(-stop // self._page_size)]
         for at, page, count in induction.runs(table):
@@ -70,7 +83,11 @@ class PagedKV:
                 high = min(low + min(_PAGES_A_CHUNK, count - part) * self._page_size, stop)
                 rows = self._store.pages[page + part : page + count].reshape(-1, induction.ROW_FLOATS)
                 induction.encode_rows(tokens, low, high, rows[: high - low])
+                if digest_seed is not None:
+                    done = [PageId(page + part + at) for at in range(-(-(high - low) // self._page_size))]
+                    digests.update(zip(done, digest_pages(self._store, done, digest_seed), strict=True))
         self._taint.wrote(page_table, start, stop, tenant)
+        return digests
 
     def next_token(self, page_table: PageIds, length: int, tail: bytes, tenant: str) -> int:
         """Attend over slots [0, length); what is read is what lies in those pages, whoever wrote it."""
@@ -93,6 +110,14 @@ class PagedKV:
     def read_pages(self, page_ids: Sequence[int]) -> bytes:
         """The bytes of these pages, for a message."""
         return b"".join(self._store.read_page(page) for page in page_ids) + self._taint.packed(page_ids)
+
+    def message_bytes(self, pages: int) -> int:
+        """How long `read_pages` is for so many pages."""
+        return pages * int(self._store.pages[0].nbytes) + self._taint.packed_bytes(pages)
+
+    def has(self, page_ids: Sequence[int]) -> bool:
+        """Whether every page exists: a peer may name any number."""
+        return not page_ids or (min(page_ids) >= 0 and max(page_ids) < self.page_count)
 
     def write_pages(self, page_ids: Sequence[int], data: bytes) -> None:
         """Overwrite these pages with the bytes of a message."""

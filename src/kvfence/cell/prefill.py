@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kvfence.cell.config import CellConfig
+from kvfence.cell.digests import seed_of
 from kvfence.cell.driver import Driver, Plumbing
 from kvfence.cell.frames import Work
 from kvfence.core import events as on
 from kvfence.core import prefill_side
-from kvfence.core.actions import Action, ComputePrompt, StartLeaseTimer, StopWork, WritePages
-from kvfence.core.ids import PageId, Role, RoomId
+from kvfence.core.actions import Action, ComputePrompt, DigestPages, StartLeaseTimer, StopWork, WritePages
+from kvfence.core.ids import Digest, PageId, Role, RoomId
 from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import Leases
-from kvfence.core.rules import Wire
+from kvfence.core.rules import Layer, Wire
 
 PAGES_A_SLICE = 512
 """Pages that are sent for one room before the worker looks at its mailbox again: about 19 MB at 64 slots a page."""
@@ -37,6 +38,8 @@ class _Computing:
     pages: tuple[PageId, ...]
     next_slot: int
     tokens: int
+    digests: dict[PageId, Digest] = field(default_factory=dict)
+    """Of the pages that are computed so far, where the rules ask for digests."""
 
 
 @dataclass(slots=True)
@@ -55,11 +58,12 @@ class PrefillDriver(Driver):
         self._offers: dict[RoomId, _Offer] = {}
         self._computing: OrderedDict[RoomId, _Computing] = OrderedDict()
         self._sending: OrderedDict[RoomId, _Sending] = OrderedDict()
+        self._digests: dict[RoomId, dict[PageId, Digest]] = {}
 
     def keep(self, event: on.Event, payload: bytes) -> None:
         """An offer brings the prompt; landed writes bring nothing, but are counted off."""
         if isinstance(event, on.RequestOffered) and event.room not in self.worker.over:
-            prompt = np.frombuffer(Work.unpacked(payload).prompt, dtype=np.uint8)
+            prompt = np.frombuffer(Work.offered(event, payload).prompt, dtype=np.uint8)
             self._offers[event.room] = _Offer(event.tenant, prompt)
 
     def forget(self, room: RoomId) -> None:
@@ -67,6 +71,7 @@ class PrefillDriver(Driver):
         self._offers.pop(room, None)
         self._computing.pop(room, None)
         self._sending.pop(room, None)
+        self._digests.pop(room, None)
 
     def perform(self, action: Action) -> None:
         """Queue long work; it is done in slices, so that an abort is heard between two of them."""
@@ -81,6 +86,13 @@ class PrefillDriver(Driver):
                 self._stop(action.room)
             case _:
                 raise Violation(Check.ILLEGAL_EVENT, f"prefill cannot {type(action).__name__}")
+
+    def digest(self, action: DigestPages) -> tuple[Digest, ...]:
+        """What was computed here was digested while it was written: whatever touches it later is found by decode."""
+        known = self._digests.pop(action.room, {})
+        others = [page for page in action.pages if page not in known]
+        known |= zip(others, self.store.digest(others, seed_of(action.room)), strict=True)
+        return tuple(known[page] for page in action.pages)
 
     def work(self) -> bool:
         """One slice of sending and one chunk of computing."""
@@ -102,12 +114,14 @@ class PrefillDriver(Driver):
         room, job = self._computing.popitem(last=False)
         stop = min(job.next_slot + self.config.chunk_tokens, job.tokens)
         offer = self._offers[room]
-        self.store.encode(offer.prompt, job.next_slot, stop, job.pages, offer.tenant)
+        seed = seed_of(room) if self.config.rules.has(Layer.DIGEST) else None
+        job.digests |= self.store.encode(offer.prompt, job.next_slot, stop, job.pages, offer.tenant, digest_seed=seed)
         self.count("tokens_prefilled_total", max(stop - job.next_slot, 0))
         job.next_slot = stop
         if stop < job.tokens:
             self._computing[room] = job  # to the end: the others get their chunk first
         else:
+            self._digests[room] = job.digests
             self.happen(on.PromptComputed(room=room))
         return True
 

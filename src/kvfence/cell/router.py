@@ -38,9 +38,8 @@ class RouterDriver:
         alive: Callable[[], Mapping[Role, bool]],
     ) -> None:
         self.model = config.model
-        self.usable_tokens = config.advertised_tokens
         self._config = config
-        self._router = router_side.Router(advertised_tokens=self.usable_tokens, rules=config.rules)
+        self._router = router_side.Router(advertised_tokens=config.advertised_tokens, rules=config.rules)
         self._inbox = inbox
         self._own = own
         self._outboxes = outboxes
@@ -53,6 +52,11 @@ class RouterDriver:
         self._refusals = 0
         self._requests = 0
         self._listener: threading.Thread | None = None
+
+    @property
+    def usable_tokens(self) -> int:
+        """What is advertised now."""
+        return self._router.advertised_tokens
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to listen to the workers; their messages are handled in `loop`'s thread."""
@@ -94,12 +98,12 @@ class RouterDriver:
             self._asks.pop(room, None)
 
     def healthy(self) -> bool:
-        """Whether every worker is running; also notices one that is gone."""
+        """Whether every worker is running and something can be held; also notices a worker that is gone."""
         alive = self._alive()
         for role, running in alive.items():
             if not running and role not in self._lost:
                 self._lose(role)
-        return all(alive.values())
+        return all(alive.values()) and self.usable_tokens > 0
 
     def samples(self) -> Iterable[Sample]:
         """The workers' last figures, and the router's own."""
@@ -137,7 +141,10 @@ class RouterDriver:
     # --- inside; everything below runs in the event loop's thread, but for `_listen` ---
 
     def _happen(self, event: on.Event, payload: bytes = b"") -> None:
+        promised = self.usable_tokens
         self._router, actions = router_side.step(self._router, event)
+        if self.usable_tokens != promised:
+            LOG.warning("kvfence cell limit: max_model_len=%d was=%d", self.usable_tokens, promised)
         for action in actions:
             match action:
                 case Send():

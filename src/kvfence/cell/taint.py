@@ -73,6 +73,10 @@ class Taint(Protocol):
         """The shadow of these pages, to travel behind their bytes."""
         ...
 
+    def packed_bytes(self, pages: int) -> int:
+        """How long `packed` is for so many pages."""
+        ...
+
     def unpacked(self, page_ids: Sequence[int], data: bytes) -> None:
         """Take over a shadow that travelled."""
         ...
@@ -101,6 +105,11 @@ class NoTaint:
         """Off."""
         del page_ids
         return b""
+
+    def packed_bytes(self, pages: int) -> int:
+        """Off."""
+        del pages
+        return 0
 
     def unpacked(self, page_ids: Sequence[int], data: bytes) -> None:
         """Off."""
@@ -177,6 +186,10 @@ class TaintShadow:
     def packed(self, page_ids: Sequence[int]) -> bytes:
         """The shadow of these pages."""
         return self.slots[list(page_ids)].tobytes()
+
+    def packed_bytes(self, pages: int) -> int:
+        """One tenant number a slot."""
+        return pages * int(self.slots[0].nbytes)
 
     def unpacked(self, page_ids: Sequence[int], data: bytes) -> None:
         """Take over a shadow that travelled."""

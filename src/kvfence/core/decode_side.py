@@ -136,13 +136,20 @@ def _refuse(worker: Worker, ask: on.RequestOffered, refusal: Rejected) -> Outcom
 
 
 def _only_with_quarantined(worker: Worker, asked_tokens: int) -> Rejected | None:
-    """Only an operator gives quarantined pages back: whoever waited for them would hold up everybody behind."""
-    capacity = worker.capacity
-    pages = capacity.pool_pages - worker.pool.counts()["quarantined"]
-    if pages_ceiling(asked_tokens, capacity.page_size) <= pages:
+    """Quarantined pages do not come back: whoever waited for them would hold up everybody behind."""
+    if pages_ceiling(asked_tokens, worker.capacity.page_size) <= _pages_in_service(worker):
         return None
-    usable = max(min(capacity.context_tokens, pages * capacity.page_size - capacity.reserve_tokens), 0)
-    return Rejected(asked_tokens=asked_tokens, usable_tokens=usable, gate=Role.DECODE)
+    return Rejected(asked_tokens=asked_tokens, usable_tokens=_usable_now(worker), gate=Role.DECODE)
+
+
+def _pages_in_service(worker: Worker) -> int:
+    return worker.capacity.pool_pages - worker.pool.counts()["quarantined"]
+
+
+def _usable_now(worker: Worker) -> int:
+    capacity = worker.capacity
+    held = _pages_in_service(worker) * capacity.page_size - capacity.reserve_tokens
+    return max(min(capacity.context_tokens, held), 0)
 
 
 def _write_came(worker: Worker, state: object, event: on.PagesOffered) -> Outcome:
@@ -219,13 +226,17 @@ def _seal(worker: Worker, reserved: Reserved, manifest: Manifest, digests: tuple
 
 
 def _fault(worker: Worker, reserved: Reserved, wrong: Mismatch) -> Outcome:
-    """I8: the request ends with an error that says which check; its pages are held back; no text."""
+    """I8: the request ends with an error that says which check; its pages are held back; no text.
+
+    What is left of the pool is the new limit, and the router hears of it before the client does (I7).
+    """
     pool = move(worker.pool, reserved.prompt, Move.QUARANTINE, wrong.check)
-    pool = move(pool, reserved.answer, Move.RELEASE)
+    worker = replace(worker, pool=move(pool, reserved.answer, Move.RELEASE))
     room, message = reserved.ask.room, str(wrong)
+    counted = CountCheck(room=room, check=wrong.check, message=message)
+    limit = on.LimitMeasured(room=room, usable_tokens=_usable_now(worker))
     faulted = on.RequestFaulted(room=room, check=wrong.check, message=message)
-    actions = (CountCheck(room=room, check=wrong.check, message=message), Send(to=Role.ROUTER, event=faulted))
-    return Outcome(replace(worker, pool=pool), Over(), actions)
+    return Outcome(worker, Over(), (counted, Send(to=Role.ROUTER, event=limit), Send(to=Role.ROUTER, event=faulted)))
 
 
 def _free_reserved(worker: Worker, reserved: Reserved) -> Worker:

@@ -159,6 +159,13 @@ class AnswerEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitMeasured(Event):
+    """A failed check of this room took pages away from a worker; what it can hold now (I7)."""
+
+    usable_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLost(Event):
     """The connection to a worker that this room needs is gone."""
 

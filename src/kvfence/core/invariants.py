@@ -20,7 +20,6 @@ class Check(StrEnum):
     DIGEST = "I2-digest"
     STALE_WRITER = "I3"
     STALE_READER = "I4"
-    OLD_CONTENT = "I5"
     SHARING = "I6"
     LIMIT = "I7"
     CONSERVATION = "conservation"

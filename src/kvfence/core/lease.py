@@ -5,8 +5,7 @@
       ^                | RELEASE      |   | DRAIN        | QUARANTINE
       +----------------+              |   v              v
       +<------- RELEASE --------------+  Draining    Quarantined
-      +<------- QUIET ----------------------+            |
-      +<------- CLEAR -----------------------------------+
+      +<------- QUIET ----------------------+
 
 A page is *filling* from the moment that somebody else may write into it. `RELEASE` of a filling page is right only
 when its writer is known to be quiet (or can be refused); otherwise the page drains. A state says whose the page is;
@@ -65,7 +64,10 @@ class Draining:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Held back after a failed check, until an operator clears it."""
+    """Held back after a failed check, for as long as the worker lives: no move leads out.
+
+    What was written over it, and by whom, is not known; a new worker begins with a new pool.
+    """
 
     tenant: TenantId
     check: Check
@@ -85,7 +87,6 @@ class Move(Enum):
     DRAIN = auto()
     QUIET = auto()
     QUARANTINE = auto()
-    CLEAR = auto()
 
 
 PAGE_MOVES: dict[tuple[type[PageState], Move], tuple[type[PageState], ...]] = {
@@ -100,7 +101,6 @@ PAGE_MOVES: dict[tuple[type[PageState], Move], tuple[type[PageState], ...]] = {
     (Sealed, Move.RELEASE): (Sealed, Free),
     (Sealed, Move.QUARANTINE): (Quarantined,),
     (Draining, Move.QUIET): (Free,),
-    (Quarantined, Move.CLEAR): (Free,),
 }
 """What is not here does not happen."""
 
@@ -157,7 +157,6 @@ _NEW_STATE: dict[Move, Callable[[Leases, Check | None], PageState]] = {
     Move.DRAIN: lambda by, _: Draining(by.tenant, by.room),
     Move.QUIET: lambda _by, _: Free(SEVERAL),
     Move.QUARANTINE: lambda by, check: Quarantined(by.tenant, check or Check.CONSERVATION),
-    Move.CLEAR: lambda _by, _: Free(SEVERAL),
 }
 
 
@@ -167,8 +166,8 @@ def _must_own(state: PageState, move: Move, by: Leases) -> None:
         case Leased() | Filling() | Draining():
             if state.room != by.room:
                 raise Violation(Check.ILLEGAL_PAGE_MOVE, f"{move.name} by room {by.room} of room {state.room}'s page")
-        case Sealed() | Quarantined():
+        case Sealed():
             if not may_share(owner=state.tenant, reader=by.tenant):
                 raise Violation(Check.SHARING, f"{move.name} of another tenant's page")
-        case Free():
+        case Free() | Quarantined():
             pass

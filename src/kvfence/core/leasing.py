@@ -13,7 +13,7 @@ from itertools import islice
 from kvfence.core.actions import Action, PublishEpochs, ScrubPages
 from kvfence.core.admission import Admitted
 from kvfence.core.handoff import Worker
-from kvfence.core.ids import PageId, PrefixKey, RoomId, TenantId
+from kvfence.core.ids import PageId, PrefixKey, Role, RoomId, TenantId
 from kvfence.core.lease import Leases, Move, Sealed
 from kvfence.core.pool import Pool, forget_tenants, lease, move, tenants_left, used_free_pages
 from kvfence.core.rules import Layer
@@ -40,8 +40,11 @@ def lease_clean(
 
 
 def clear_ahead(worker: Worker, pages_max: int) -> tuple[Worker, tuple[Action, ...]]:
-    """Clear some free pages while there is nothing else to do, so that the next tenant need not wait for it (I5)."""
-    if not worker.rules.has(Layer.CLEAN_PAGES):
+    """Clear some free pages while there is nothing else to do, so that the next tenant need not wait for it (I5).
+
+    Not at prefill: it writes every slot of its full pages itself, so nobody would wait for them.
+    """
+    if worker.role is Role.PREFILL or not worker.rules.has(Layer.CLEAN_PAGES):
         return worker, ()
     dirty = used_free_pages(worker.pool, pages_max)
     if not dirty:

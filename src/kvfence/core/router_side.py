@@ -4,11 +4,12 @@ Unknown   ClientAsked      Open (both workers are told), or Over with a refusal 
 Open      TokensDecoded    Open; the tokens go to the client
 Open      AnswerEnded      Over
 Open      RequestRefused, RequestFaulted, ClientGone, WorkerLost    Over; whoever does not know yet is told
+any       LimitMeasured    as it was; every later request is held against less (I7)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kvfence.core import events as on
 from kvfence.core.actions import Action, AnswerClient, Send
@@ -32,11 +33,13 @@ class Router:
     """The router's side of all rooms. A room that ended is unknown again: its number is never used twice."""
 
     advertised_tokens: int
+    """What is promised now: what was measured at the start, or less where a worker has lost pages since (I7)."""
     rules: Rules
     rooms: FrozenMap[RoomId, Open] = field(default_factory=FrozenMap)
 
 
-Answered = tuple[Open | Over | Unknown, tuple[Action, ...]]
+Answered = tuple[Router, Open | Over | Unknown, tuple[Action, ...]]
+"""The router (its rooms untouched), the room's next state, what to do."""
 
 
 def step(router: Router, event: on.Event) -> tuple[Router, tuple[Action, ...]]:
@@ -45,13 +48,13 @@ def step(router: Router, event: on.Event) -> tuple[Router, tuple[Action, ...]]:
     row = TABLE.get((type(state), type(event)))
     if row is None:
         raise Violation(Check.ILLEGAL_EVENT, f"{type(event).__name__} in {type(state).__name__} at router")
-    after, actions = row(router, event)
+    router, after, actions = row(router, event)
     rooms = router.rooms
     if isinstance(after, Open) and event.room not in rooms:
         rooms = rooms.with_(event.room, after)
     elif not isinstance(after, Open) and event.room in rooms:
         rooms = rooms.without(event.room)
-    return Router(advertised_tokens=router.advertised_tokens, rules=router.rules, rooms=rooms), actions
+    return replace(router, rooms=rooms), actions
 
 
 def _asked(router: Router, event: on.Event) -> Answered:
@@ -60,7 +63,7 @@ def _asked(router: Router, event: on.Event) -> Answered:
     asked = event.prompt_tokens + event.max_new_tokens
     if asked > router.advertised_tokens:
         refusal = Rejected(asked_tokens=asked, usable_tokens=router.advertised_tokens, gate=Role.ROUTER)
-        return Over(), (AnswerClient(event=on.RequestRefused(room=event.room, refusal=refusal)),)
+        return router, Over(), (AnswerClient(event=on.RequestRefused(room=event.room, refusal=refusal)),)
     offer = on.RequestOffered(
         room=event.room,
         tenant=event.tenant,
@@ -68,39 +71,48 @@ def _asked(router: Router, event: on.Event) -> Answered:
         max_new_tokens=event.max_new_tokens,
         prefix_keys=event.prefix_keys,
     )
-    return Open(), tuple(Send(to=role, event=offer) for role in _BOTH)
+    return router, Open(), tuple(Send(to=role, event=offer) for role in _BOTH)
 
 
-def _passed_on(_router: Router, event: on.Event) -> Answered:
-    return Open(), (AnswerClient(event=event),)
+def _passed_on(router: Router, event: on.Event) -> Answered:
+    return router, Open(), (AnswerClient(event=event),)
 
 
-def _answered(_router: Router, event: on.Event) -> Answered:
-    return Over(), (AnswerClient(event=event),)
+def _answered(router: Router, event: on.Event) -> Answered:
+    return router, Over(), (AnswerClient(event=event),)
 
 
-def _failed(_router: Router, event: on.Event) -> Answered:
-    return Over(), (AnswerClient(event=event), *_cancels(event))
+def _failed(router: Router, event: on.Event) -> Answered:
+    return router, Over(), (AnswerClient(event=event), *_cancels(event))
 
 
 def _refused(router: Router, event: on.Event) -> Answered:
     """Without I1 nobody but the client hears of a refusal, as in SGLang 0.5.20: decode waits, and holds its pages."""
     told = _cancels(event) if router.rules.has(Layer.ADMISSION) else ()
-    return Over(), (AnswerClient(event=event), *told)
+    return router, Over(), (AnswerClient(event=event), *told)
 
 
-def _hung_up(_router: Router, event: on.Event) -> Answered:
-    return Over(), _cancels(event)
+def _hung_up(router: Router, event: on.Event) -> Answered:
+    return router, Over(), _cancels(event)
 
 
-def _lost(_router: Router, event: on.Event) -> Answered:
+def _lost(router: Router, event: on.Event) -> Answered:
     who = event.worker if isinstance(event, on.WorkerLost) else "a worker"
     faulted = on.RequestFaulted(room=event.room, check=Check.WORKER_LOST, message=f"{who} is gone")
-    return Over(), (AnswerClient(event=faulted), *_cancels(event))
+    return router, Over(), (AnswerClient(event=faulted), *_cancels(event))
 
 
-def _too_late(_router: Router, _event: on.Event) -> Answered:
-    return Unknown(), ()
+def _limited(router: Router, event: on.Event) -> Answered:
+    """I7, whatever has become of the room. Without I1 nobody measures."""
+    if not isinstance(event, on.LimitMeasured):
+        raise Violation(Check.ILLEGAL_EVENT, "only LimitMeasured moves the limit")
+    if router.rules.has(Layer.ADMISSION):
+        router = replace(router, advertised_tokens=min(router.advertised_tokens, event.usable_tokens))
+    return router, router.rooms.get(event.room, Unknown()), ()
+
+
+def _too_late(router: Router, _event: on.Event) -> Answered:
+    return router, Unknown(), ()
 
 
 def _cancels(event: on.Event) -> tuple[Send, ...]:
@@ -115,6 +127,8 @@ TABLE = {
     (Unknown, on.RequestFaulted): _too_late,
     (Unknown, on.ClientGone): _too_late,
     (Unknown, on.WorkerLost): _too_late,
+    (Unknown, on.LimitMeasured): _limited,
+    (Open, on.LimitMeasured): _limited,
     (Open, on.TokensDecoded): _passed_on,
     (Open, on.AnswerEnded): _answered,
     (Open, on.RequestRefused): _refused,

@@ -164,6 +164,7 @@ MESSAGES: dict[str, Callable[..., on.Event]] = {
     "client-gone": on.ClientGone,
     "tokens": on.TokensDecoded,
     "answer-ended": on.AnswerEnded,
+    "limit": on.LimitMeasured,
 }
 """Every message that crosses a wire."""
 
@@ -183,5 +184,6 @@ _FIELDS: dict[str, Callable[[object], object]] = {
     "count": _count,
     "reason": _text,
     "completion_tokens": _count,
+    "usable_tokens": _count,
     "cached_tokens": _count,
 }

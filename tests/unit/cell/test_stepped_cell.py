@@ -186,8 +186,8 @@ def test_prefix_reuse_stays_inside_the_tenant():
 
 
 def test_a_flipped_bit_in_a_received_page_ends_the_request_without_text_and_quarantines_its_pages():
-    """I2 and I8: the digest is of what is in the pool now; the fault is counted, and nothing is answered."""
-    cell = new_cell()
+    """I2, I8, I7: the digest is of what is in the pool now; no text; the limit promised is what is left."""
+    cell = new_cell(decode=64)
     room = cell.ask(ask_for(1)[1])
     cell.turn(Role.DECODE)
     while cell.turn(Role.PREFILL):
@@ -200,6 +200,7 @@ def test_a_flipped_bit_in_a_received_page_ends_the_request_without_text_and_quar
     decode = cell.drivers[Role.DECODE]
     assert decode.worker.pool.counts()["quarantined"] == -(-600 // PAGE)
     assert decode.counts["checks_failed_total", (("check", "I2-digest"),)] == 1
+    assert cell._router.advertised_tokens == (64 - -(-600 // PAGE)) * PAGE
 
 
 def test_a_stop_text_ends_the_answer_before_it():

@@ -186,7 +186,7 @@ def test_without_i5_nothing_is_cleared():
 
 def test_clearing_ahead_takes_the_pages_that_are_handed_out_next_and_a_few_at_a_time():
     """A page cleared ahead needs no clearing when it changes tenant."""
-    free, own = sealed(worker(Role.PREFILL, 4), 1, A, 4)
+    free, own = sealed(worker(Role.DECODE, 4), 1, A, 4)
     free = replace(free, pool=move(free.pool, own, Move.RELEASE))
     ahead, actions = clear_ahead(free, 3)
     assert actions == (ScrubPages(pages=(PageId(0), PageId(1), PageId(2))),)
@@ -194,6 +194,13 @@ def test_clearing_ahead_takes_the_pages_that_are_handed_out_next_and_a_few_at_a_
     assert actions[1:] == (ScrubPages(pages=held.pages[3:]),)
     done, _ = clear_ahead(ahead, 3)
     assert clear_ahead(done, 3) == (done, ())
+
+
+def test_prefill_clears_nothing_ahead():
+    """It writes its full pages itself; clearing them before would be work for nothing."""
+    free, own = sealed(worker(Role.PREFILL, 4), 1, A, 4)
+    free = replace(free, pool=move(free.pool, own, Move.RELEASE))
+    assert clear_ahead(free, 4) == (free, ())
 
 
 def test_a_page_that_somebody_holds_is_not_cleared_ahead():

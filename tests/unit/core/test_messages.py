@@ -67,6 +67,24 @@ def test_the_router_refuses_what_is_longer_than_it_advertises(prompt, new, refus
         assert told(actions) == [(Role.PREFILL, on.RequestOffered), (Role.DECODE, on.RequestOffered)]
 
 
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_the_limit_promised_follows_what_was_measured_and_only_downwards(asked_before):
+    """I7, whether the room is still open or not; without I1 the context stays the promise, as engines have it."""
+    for rules, promised in ((FENCED, 12), (only(), 20)):
+        router = router_side.Router(advertised_tokens=20, rules=rules)
+        if asked_before:
+            asked = on.ClientAsked(room=HERE, tenant=TenantId("A"), prompt_tokens=8, max_new_tokens=4)
+            router, _ = router_side.step(router, asked)
+        rooms = router.rooms
+        for usable, expected in ((12, promised), (16, promised)):
+            router, actions = router_side.step(router, on.LimitMeasured(room=HERE, usable_tokens=usable))
+            assert (router.advertised_tokens, actions, router.rooms) == (expected, (), rooms)
+        after, _ = router_side.step(
+            router, on.ClientAsked(room=RoomId(9), tenant=TenantId("A"), prompt_tokens=13, max_new_tokens=0)
+        )
+        assert (RoomId(9) in after.rooms) is (promised >= 13)
+
+
 @pytest.mark.parametrize("rules", [FENCED, only()], ids=lambda rules: rules.name)
 def test_the_router_passes_every_end_on_and_cancels_what_may_still_run(rules):
     """A refusal is told to both workers where I1 is on; a fault, a lost worker and a hang-up always are."""

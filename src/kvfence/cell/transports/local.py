@@ -17,14 +17,20 @@ class LocalWire:
         self._peer = peer
 
     def write(self, room: RoomId, source: Sequence[PageId], target: Leases) -> bool:
-        """Land at once; `room` is not needed, since nobody can refuse."""
+        """Land at once; `room` is not needed, since nobody can refuse. Pages the peer does not have are skipped."""
         del room
-        self._peer.copy_pages(self._own, source, target.pages)
+        if self._peer.has(target.pages):
+            self._peer.copy_pages(self._own, source, target.pages)
         return True
 
     def read(self, room: RoomId, source: Leases, target: Sequence[PageId]) -> tuple[Epoch, ...] | None:
-        """Read, then look at the epochs: in this order a page given away meanwhile is always noticed (I4)."""
+        """Read, then look at the epochs: in this order a page given away meanwhile is always noticed (I4).
+
+        Pages that the peer does not have cannot be read, and have no epochs.
+        """
         del room
+        if not self._peer.has(source.pages):
+            return ()
         self._own.copy_pages(self._peer, source.pages, target)
         return tuple(Epoch(epoch) for epoch in self._peer.epochs_of(source.pages))
 
