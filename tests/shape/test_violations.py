@@ -53,6 +53,13 @@ def test_nothing_but_a_client_opens_a_room():
         router_side._asked(router, on.ClientGone(room=RoomId(1)))
 
 
+def test_nothing_but_a_measurement_moves_the_limit():
+    """The same for the limit that the router promises."""
+    router = router_side.Router(advertised_tokens=100, rules=FENCED)
+    with pytest.raises(Violation, match="illegal-event: only LimitMeasured moves the limit"):
+        router_side._limited(router, on.ClientGone(room=RoomId(1)))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # it runs all of core's own tests
 def test_every_place_in_core_that_raises_violation_is_reached_by_a_test(tmp_path):
