@@ -26,6 +26,9 @@ def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
 
 
 def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
+    if node.planned:
+        yield from _planned_gaps(node)
+        return
     missing = [
         word
         for word, known in (
@@ -54,6 +57,16 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
 
 def _source(node: NodeFacts) -> str:
     return "what the endpoint says" if from_endpoint(node) else "the log"
+
+
+def _planned_gaps(node: NodeFacts) -> Iterator[NotChecked]:
+    """What no launch command can say, and what this one does not."""
+    how = "its /server_info" if engine_of(node) is Engine.SGLANG else "its /metrics"
+    context = "" if node.fact("context_length") else ", nor the context, which is the model's own here"
+    why = f"a launch command does not say what the pool will hold{context}; start it once and give its log, or {how}"
+    yield NotChecked(node.name, why)
+    if role_of(node) is None:
+        yield NotChecked(node.name, "its role does not follow from its command, so it was not compared", decisive=False)
 
 
 def _where(node: NodeFacts) -> str:

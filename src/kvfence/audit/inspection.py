@@ -98,7 +98,7 @@ def _told_apart(readings: Sequence[tuple[str, Reading]]) -> list[NodeFacts]:
 def _unread(readings: Sequence[tuple[str, Reading]]) -> Iterator[NotChecked]:
     for target, reading in readings:
         if not reading.nodes and not is_url(target):
-            yield NotChecked(target, "no line of SGLang, vLLM or kvfence's cell was recognised in it")
+            yield NotChecked(target, "nothing of SGLang, vLLM or kvfence's cell was recognised in it")
         for gap in reading.gaps:
             yield NotChecked(target, gap)
         for note in reading.notes:

@@ -9,11 +9,14 @@ from kvfence.audit.rules import (
     check_failed,
     check_not_running,
     checks_off,
+    client_set_transfer_fields,
     deferred_release_timeout,
     expired_blocks_read,
     pool_below_context,
     refused_prompts_seen,
     sources_disagree,
+    unequal_settings,
+    worker_reachable,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -27,4 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule.of(expired_blocks_read),
     Rule.of(deferred_release_timeout),
     Rule.of(sources_disagree),
+    Rule.of(worker_reachable),
+    Rule.of(client_set_transfer_fields),
+    Rule.of(unequal_settings),
 )

@@ -20,7 +20,9 @@ _KEY_VARIABLE = "KVFENCE_API_KEY"
 def audit(
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="TARGET…", help="Logs of SGLang, vLLM or the cell (- is stdin), and http://HOST:PORT."),
+        typer.Argument(
+            metavar="TARGET…", help="Logs (- is stdin), http://HOST:PORT, scripts and YAML that launch servers."
+        ),
     ],
     *,
     api_key_env: Annotated[

@@ -46,8 +46,12 @@ FACT_NAMES = (
     "host",
     "port",
     "bootstrap_port",
+    "api_key",
+    "published",
+    "bootstrap_published",
 )
-"""In the order in which they are reported. The last ones decide nothing alone: they tell what else changed."""
+"""In the order in which they are reported. From `model` on they decide nothing alone: they tell what else changed, and
+who can reach it."""
 
 
 class Engine(StrEnum):
@@ -68,6 +72,18 @@ class Role(StrEnum):
     UNIFIED = "unified"
     PREFILL = "prefill"
     DECODE = "decode"
+
+
+class Way(StrEnum):
+    """How a server's port can be reached from outside the network that is its own: the value of `published`."""
+
+    LOAD_BALANCER = "load balancer"
+    NODE_PORT = "node port"
+    INGRESS = "ingress"
+    ROUTE = "gateway route"
+    HOST_PORT = "host port"
+    HOST_NETWORK = "host network"
+    OWN_MACHINE = "every address of its machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,8 @@ class NodeFacts:
     name: str
     facts: Mapping[str, Fact]
     happenings: Mapping[Kind, Happening] = field(default_factory=dict)
+    planned: bool = False
+    """It was read from what launches it: its settings are known, and nothing that only a running server knows."""
     superseded: bool = False
     """A later start of the same server stands in the same log."""
     differing: tuple[Differing, ...] = ()

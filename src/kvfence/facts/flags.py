@@ -22,6 +22,8 @@ class Kind(Enum):
     TEXT = auto()
     SWITCH = auto()
     """There or not; it takes no value."""
+    SECRET = auto()
+    """Only that it is there is a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ SGLANG: Mapping[str, Setting] = {
     "host": Setting("host", Kind.TEXT),
     "port": Setting("port"),
     "disaggregation_bootstrap_port": Setting("bootstrap_port"),
+    "api_key": Setting("api_key", Kind.SECRET),
 }
 SGLANG_SWITCHES = frozenset(
     {name for name, setting in SGLANG.items() if setting.kind is Kind.SWITCH}
@@ -95,6 +98,7 @@ VLLM: Mapping[str, Setting] = {
     "device": Setting("device", Kind.TEXT),
     "host": Setting("host", Kind.TEXT),
     "port": Setting("port"),
+    "api_key": Setting("api_key", Kind.SECRET),
 }
 VLLM_SWITCHES = frozenset(
     {"enforce_eager", "enable_prefix_caching", "no_enable_prefix_caching", "trust_remote_code"}

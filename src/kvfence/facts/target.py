@@ -1,11 +1,13 @@
 """What the user named, opened: a file, `-`, or a URL. What cannot be read as a log is one clear line, never a reading.
 
-Room is left for launch scripts and source trees; today they are refused by what they are.
+What launches servers is told by its name or its first line; any other file is read as a log. Room is left for source
+trees; today they are refused by what they are.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from kvfence.errors import TargetError
 from kvfence.facts.endpoints.base import is_url, parse_base
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
+from kvfence.facts.launch.read_launch import launch_kind, read_launch
 from kvfence.facts.read_log import read_log
 from kvfence.facts.reading import Reading
 from kvfence.facts.scan import Readable
@@ -31,7 +34,7 @@ _CONTROL_SHARE_MAX = 0.05
 
 
 def read_target(target: str, access: Access = USUAL) -> Reading:
-    """The nodes in a log file, in standard input for `-`, or behind the URL of a running server.
+    """The nodes in a log or a launch file, in standard input for `-`, or behind the URL of a running server.
 
     Raises:
         TargetError: it is not there, not readable, empty, or not text; or nothing answers.
@@ -43,7 +46,11 @@ def read_target(target: str, access: Access = USUAL) -> Reading:
     with _opened(target) as source:
         sample = source.peek(_SAMPLE_BYTES)[:_SAMPLE_BYTES]
         _require_text(sample, shown)
+        kind = launch_kind(target, sample)
         try:
+            if kind is not None:
+                folder = None if target == STDIN else Path(target).absolute().parent
+                return read_launch(source, kind, file=shown, folder=folder, name=node_name(target))
             return read_log(source, file=shown, fallback_name=node_name(target))
         except OSError as error:
             raise TargetError(f"{shown}: reading it failed: {error.strerror or error}") from error
@@ -56,7 +63,7 @@ def node_name(target: str) -> str:
     if is_url(target):
         return parse_base(target).name
     name = displayed(Path(target).name)
-    return name.removesuffix(".log").removesuffix(".txt") or name
+    return re.sub(r"\.(?:log|txt|sh|bash|ya?ml|service)$", "", name) or name
 
 
 class _Peekable(Readable, Protocol):

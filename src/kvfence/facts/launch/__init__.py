@@ -1,0 +1,1 @@
+"""What will be launched: scripts, units, compose files and manifests, read and never run."""
