@@ -40,9 +40,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = told.partition(" (while")[0].rstrip(".")  # Python repeats the address here
         raise TargetError(
-            f"cannot listen on {host}:{port}: {reason}. Choose another with --port, or --port 0 for any free one"
+            f"cannot listen on {host}:{port}: {reason}. Choose another --host or --port; --port 0 takes any free one"
         ) from error
 
 

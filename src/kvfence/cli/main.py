@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -16,12 +17,12 @@ from kvfence.cli.explain import explain
 from kvfence.cli.gate import gate
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
+from kvfence.cli.streams import mend_streams, print_to_nobody
 from kvfence.errors import KvfenceError
 
 app = typer.Typer(
     name="kvfence",
     help=kvfence.__doc__,
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,15 +56,21 @@ app.command()(serve)
 
 def run() -> None:
     """Run the program; the only place where an exception becomes an exit code."""
+    mend_streams()
+    words = sys.argv[1:]
     try:
-        app()
+        code = app(words or ["--help"], prog_name="kvfence", standalone_mode=False)
+        sys.exit(code if words else ExitCode.USAGE)
     except KvfenceError as error:
         _stop(str(error), ExitCode.USAGE)
-    except BrokenPipeError:
-        # The reader of our output went away (`kvfence audit … | head`); that is not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ExitCode.CLEAN)
+    except MemoryError:
+        _stop("not enough memory for what was asked; ask for less, such as smaller pools", ExitCode.USAGE)
     except Exception as error:  # the last door: no traceback reaches a user
+        if wrong := _wrong_use(error):
+            _stop(wrong, ExitCode.USAGE)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            print_to_nobody()  # what is left in the buffer would fail once more at the end
+            _stop(f"the report could not be written: {error.strerror}; make room and run again", ExitCode.USAGE)
         if "KVFENCE_TRACEBACK" in os.environ:
             raise
         _stop(
@@ -73,6 +80,16 @@ def run() -> None:
         )
 
 
-def _stop(line: str, code: ExitCode) -> None:
+def _wrong_use(error: Exception) -> str | None:
+    """What typer says of a wrong command line, or None. It exports no class of all such errors, so a method tells."""
+    words = getattr(error, "format_message", None)
+    if words is None:
+        return None
+    command = getattr(getattr(error, "ctx", None), "command_path", "kvfence")
+    said = str(words()).replace("Value error, ", "").strip().rstrip(".")
+    return f"{said}; see {command} --help"
+
+
+def _stop(line: str, code: ExitCode) -> NoReturn:
     sys.stderr.write(f"kvfence: {' '.join(line.split())}\n")
     sys.exit(code)

@@ -9,9 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
 from kvfence.cli.exits import ExitCode
+from kvfence.cli.streams import ReportConsole, print_to_nobody
 from kvfence.errors import TargetError
 from kvfence.findings.verdict import Verdict
 
@@ -35,10 +34,12 @@ def exit_code(verdict: Verdict, *, exit_zero: bool = False) -> ExitCode:
     return ExitCode.CLEAN if exit_zero and code is ExitCode.FOUND else code
 
 
-def people_console(*, machine_on_stdout: bool) -> Console:
+def people_console(*, machine_on_stdout: bool) -> ReportConsole:
     """Where the table goes: standard error when standard output belongs to a machine format."""
-    console = Console(stderr=machine_on_stdout, highlight=False)
-    return console if console.is_terminal else Console(stderr=machine_on_stdout, highlight=False, width=PIPE_COLUMNS)
+    console = ReportConsole(stderr=machine_on_stdout, highlight=False)
+    return (
+        console if console.is_terminal else ReportConsole(stderr=machine_on_stdout, highlight=False, width=PIPE_COLUMNS)
+    )
 
 
 def check_writable(*outputs: Path | None) -> None:
@@ -60,10 +61,14 @@ def write_json(document: Mapping[str, object], output: Path | None) -> None:
 def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w") -> None:
     """Write a report to a file, or to standard output."""
     if output is None:
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:  # `| head`: the reader has what it wanted
+            print_to_nobody()
         return
     try:
         with output.open(mode, encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise TargetError(f"cannot write {output}: {error.strerror}. Choose another file with -o") from error
+        raise TargetError(f"cannot write {output}: {error.strerror}. Name another file") from error

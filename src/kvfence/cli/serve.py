@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kvfence.core.rules import NAMED
+
 
 class Model(StrEnum):
     """Models that the cell can serve."""
@@ -18,10 +20,10 @@ def serve(
     model: Annotated[Model, typer.Argument(help="The model to serve; `induction` is built in.")],
     *,
     rules: Annotated[
-        str, typer.Option(help="fenced, or how an engine was before: placeholder, retire-after-forward, …")
+        str, typer.Option(help=f"How pages are handled: {', '.join(NAMED)}. All but fenced are how engines were.")
     ] = "fenced",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.")] = 8000,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)] = 8000,
     context: Annotated[int, typer.Option(help="Context length that is promised, in tokens.", min=1)] = 32768,
     prefill_pool: Annotated[
         int | None, typer.Option(help="Prefill's KV pool in tokens; default: 65 % of the context.", min=1)
