@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kvfence.facts.fact import NodeFacts
+from kvfence.findings.source_tree import SourceTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +17,5 @@ class Reading:
     """Each a sentence that ends a line `TARGET: …`."""
     notes: tuple[str, ...] = ()
     """The same, of what is to be told and hides nothing."""
+    trees: tuple[SourceTree, ...] = ()
+    """Engines' code that was found in it, each fix decided."""

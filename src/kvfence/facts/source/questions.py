@@ -1,0 +1,49 @@
+"""Every question to every engine, listed by hand: reading this is reading the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvfence.facts.source.question import Question
+from kvfence.facts.source.sglang.doors import DECODE_DOOR, PREFILL_DOOR
+from kvfence.facts.source.sglang.placeholder import PLACEHOLDER
+from kvfence.facts.source.sglang.result_gate import RESULT_GATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What is asked of one engine's code."""
+
+    folders: tuple[str, ...]
+    """Where its files are that decide; `FILE.py` for one file."""
+    disaggregated: tuple[str, ...]
+    """Without one of these it has no prefill and decode apart."""
+    called: str
+    """That part, in words."""
+    questions: tuple[Question, ...]
+
+
+CATALOGUE = {
+    "sglang": Catalogue(
+        folders=(
+            "srt/disaggregation",
+            "srt/managers",
+            "srt/entrypoints",
+            "srt/arg_groups",
+            "srt/server_args.py",
+            "srt/environ.py",
+        ),
+        disaggregated=("srt/disaggregation/prefill.py", "srt/disaggregation/decode.py"),
+        called="disaggregated serving (srt/disaggregation)",
+        questions=(PREFILL_DOOR, RESULT_GATE, DECODE_DOOR, PLACEHOLDER),
+    ),
+    "vllm": Catalogue(
+        folders=("distributed/kv_transfer/kv_connector/v1",),
+        disaggregated=(
+            "distributed/kv_transfer/kv_connector/v1/nixl_connector.py",
+            "distributed/kv_transfer/kv_connector/v1/nixl",
+        ),
+        called="NIXL connector (distributed/kv_transfer/kv_connector/v1/nixl)",
+        questions=(),
+    ),
+}

@@ -1,0 +1,1 @@
+"""Questions to SGLang's code, one a file."""

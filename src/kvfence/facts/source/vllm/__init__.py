@@ -1,0 +1,1 @@
+"""Questions to the code of vLLM's NIXL connector, one a file."""
