@@ -11,6 +11,7 @@ from itertools import product
 
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.finding import Severity
+from kvfence.findings.source_tree import SourceTree
 
 LIMIT_FACTS = ("max_req_input_len", "usable_length", "pool_tokens", "context_length")
 CONTEXT_FLAG = {
@@ -31,6 +32,8 @@ class Deployment:
     """All nodes that were read, in the order in which they were named."""
 
     nodes: Sequence[NodeFacts]
+    trees: Sequence[SourceTree] = ()
+    """Engines' source trees, whichever node runs them."""
 
     def of(self, role: Role) -> tuple[NodeFacts, ...]:
         """The nodes of one role that no later start in the same log replaces."""

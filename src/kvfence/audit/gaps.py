@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, holds_tokens, is_disaggregated, role_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
+from kvfence.findings.source_tree import Presence, SourceTree
 
 _OF_SIZES = ("pool-below-context", "asymmetric-pools")
 _OF_CHECKS = ("checks-off",)
@@ -23,6 +24,8 @@ def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
     for node in deployment.nodes:
         yield from _node_gaps(node)
     yield from _pair_gaps(deployment)
+    for tree in deployment.trees:
+        yield from _tree_gaps(tree)
 
 
 def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
@@ -109,3 +112,14 @@ def _pair_gaps(deployment: Deployment) -> Iterator[NotChecked]:
         yield NotChecked(
             names, "no decode worker's log or address was given, so the limits were not compared", decisive=False
         )
+
+
+def _tree_gaps(tree: SourceTree) -> Iterator[NotChecked]:
+    """What a tree does not show. A fix that no finding is made of does not decide."""
+    for verdict in tree.verdicts:
+        if verdict.presence is Presence.CANNOT_TELL:
+            yield NotChecked(
+                tree.name,
+                f"whether {verdict.fix} is in it cannot be told: {verdict.reason}; give a complete copy of the tree",
+                rules=("fix-absent",),
+            )

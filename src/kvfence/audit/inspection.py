@@ -17,23 +17,33 @@ from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
 from kvfence.facts.merge import merged
 from kvfence.facts.read_log import numbered
 from kvfence.facts.reading import Reading
-from kvfence.facts.target import STDIN, node_name, read_target
+from kvfence.facts.source.read_source import read_source
+from kvfence.facts.target import STDIN, displayed, node_name, read_target
 from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.redact import as_evidence
+from kvfence.findings.source_tree import SourceTree
 
 _WORST_FIRST = tuple(Severity)
 
 
 def inspect(
-    targets: Sequence[str | PathLike[str]], *, rules: Sequence[Rule] = RULES, access: Access = USUAL
+    targets: Sequence[str | PathLike[str]],
+    *,
+    sources: Sequence[str | PathLike[str]] = (),
+    rules: Sequence[Rule] = RULES,
+    access: Access = USUAL,
 ) -> AuditResult:
-    """Audit log files (`-` is standard input) and running servers as one deployment.
+    """Audit log files (`-` is standard input), running servers and engines' source trees as one deployment.
 
-    Raises as `gathered` does.
+    Raises as `gathered` does, and `TargetError` for a source that is neither a folder nor a wheel; with a source, no
+    other target is needed.
     """
-    nodes, unread = gathered(targets, access=access)
-    return judged(nodes, unread, rules)
+    nodes, unread = gathered(targets, access=access) if targets or not sources else ([], [])
+    readings = [(name, read_source(name)) for name in dict.fromkeys(fspath(source) for source in sources)]
+    trees = [tree for _name, reading in readings for tree in reading.trees]
+    hidden = (NotChecked(displayed(name), gap) for name, reading in readings for gap in reading.gaps)
+    return judged(nodes, [*unread, *hidden], rules, trees)
 
 
 def gathered(
@@ -56,9 +66,14 @@ def gathered(
     return nodes, [*_unread(readings), *kept_apart]
 
 
-def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequence[Rule] = RULES) -> AuditResult:
-    """What the rules say of these nodes. A rule that fails is a gap, never a pass."""
-    deployment = Deployment(nodes)
+def judged(
+    nodes: Sequence[NodeFacts],
+    unread: Iterable[NotChecked],
+    rules: Sequence[Rule] = RULES,
+    trees: Sequence[SourceTree] = (),
+) -> AuditResult:
+    """What the rules say of these nodes and trees. A rule that fails is a gap, never a pass."""
+    deployment = Deployment(nodes, trees)
     findings: list[Finding] = []
     failed: list[NotChecked] = []
     for rule in rules:
@@ -73,6 +88,7 @@ def judged(nodes: Sequence[NodeFacts], unread: Iterable[NotChecked], rules: Sequ
         findings=tuple(findings),
         not_checked=(*unread, *gaps_of(deployment), *failed),
         rules=tuple(rule.card for rule in rules),
+        trees=tuple(trees),
     )
 
 

@@ -12,6 +12,7 @@ from kvfence.audit.rules import (
     client_set_transfer_fields,
     deferred_release_timeout,
     expired_blocks_read,
+    fix_absent,
     pool_below_context,
     refused_prompts_seen,
     sources_disagree,
@@ -33,4 +34,5 @@ RULES: tuple[Rule, ...] = (
     Rule.of(worker_reachable),
     Rule.of(client_set_transfer_fields),
     Rule.of(unequal_settings),
+    Rule.of(fix_absent),
 )

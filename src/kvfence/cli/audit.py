@@ -19,12 +19,20 @@ _KEY_VARIABLE = "KVFENCE_API_KEY"
 
 def audit(
     targets: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="TARGET…", help="Logs (- is stdin), http://HOST:PORT, scripts and YAML that launch servers."
         ),
-    ],
+    ] = None,
     *,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An engine's code: site-packages, an environment, a checkout, a .whl. Read, never run. "
+            "May be given several times; no TARGET is needed then.",
+            metavar="PATH",
+        ),
+    ] = None,
     api_key_env: Annotated[
         str | None,
         typer.Option(help="Variable with the API key of the servers named; KVFENCE_API_KEY is used if it is set."),
@@ -45,6 +53,7 @@ def audit(
     Give all workers of a deployment at once, so that they are compared; a log and an address of one worker become one
     node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3 inconclusive (a pool or
     context is nowhere told, or no engine was recognised).
+    With --source it says which fixes are in that very tree, by what its code does, whatever its version says.
 
     Example: kvfence audit http://10.0.0.5:30000 http://10.0.0.6:30000 prefill.log --format html -o audit.html
     """
@@ -52,7 +61,7 @@ def audit(
     from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
     check_writable(output)
-    result = inspect(targets, access=Access(api_key=_key(api_key_env)))
+    result = inspect(targets or [], sources=source or [], access=Access(api_key=_key(api_key_env)))
     write_audit(result, output_format, output, command="audit")
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kvfence.findings.finding import Evidence, Finding
 from kvfence.findings.level import Level, reaches
 from kvfence.findings.rule_card import RuleCard
+from kvfence.findings.source_tree import SourceTree
 from kvfence.findings.verdict import Verdict
 
 FactValue = str | int | bool | None
@@ -52,6 +53,8 @@ class AuditResult:
     not_checked: tuple[NotChecked, ...]
     rules: tuple[RuleCard, ...] = ()
     """What was asked, whether or not it found something."""
+    trees: tuple[SourceTree, ...] = ()
+    """Engines' code that was looked at."""
 
     def code_of(self, finding: Finding) -> str | None:
         """The code of the rule that found it; None for a rule that was not among those asked."""
@@ -66,6 +69,7 @@ class AuditResult:
         """The same for a reader to whom findings below the threshold are none."""
         if any(reaches(finding.severity, threshold) for finding in self.findings):
             return Verdict.FOUND
-        if not self.nodes or any(gap.decisive for gap in self.not_checked):
+        looked_at = bool(self.nodes) or any(tree.verdicts for tree in self.trees)
+        if not looked_at or any(gap.decisive for gap in self.not_checked):
             return Verdict.UNKNOWN
         return Verdict.CLEAN

@@ -6,6 +6,7 @@ from typing import Any
 
 from kvfence.findings.deployment import AuditResult, Node
 from kvfence.findings.finding import Evidence, Finding
+from kvfence.findings.source_tree import SourceTree
 
 SCHEMA = 1
 
@@ -18,6 +19,7 @@ def document(result: AuditResult) -> dict[str, Any]:
         "nodes": [_node(node) for node in result.nodes],
         "findings": [_finding(finding, result.code_of(finding)) for finding in result.findings],
         "not_checked": [{"what": gap.what, "why": gap.why, "decisive": gap.decisive} for gap in result.not_checked],
+        "trees": [_tree(tree) for tree in result.trees],
     }
 
 
@@ -39,6 +41,23 @@ def _finding(finding: Finding, code: str | None) -> dict[str, Any]:
         "message": finding.message,
         "evidence": [_evidence(seen) for seen in finding.evidence],
         "fix": finding.fix,
+    }
+
+
+def _tree(tree: SourceTree) -> dict[str, Any]:
+    return {
+        "tree": tree.name,
+        "engine": tree.engine,
+        "version_said": tree.version_said,
+        "fixes": [
+            {
+                "fix": verdict.fix,
+                "verdict": verdict.presence.value,
+                "reason": verdict.reason,
+                "evidence": None if verdict.seen is None else _evidence(verdict.seen),
+            }
+            for verdict in tree.verdicts
+        ],
     }
 
 

@@ -15,6 +15,7 @@ from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.verdict import Verdict
 from kvfence.report.plain import plain_result
+from kvfence.report.trees_terminal import tree_table
 from kvfence.report.worst_first import has_gap, nodes_worst_first, worst_of
 
 _COLUMNS = (
@@ -58,6 +59,8 @@ def as_text(result: AuditResult) -> str:
 def _parts(result: AuditResult) -> Iterator[RenderableType]:
     if result.nodes:
         yield _nodes(result)
+    for tree in result.trees:
+        yield tree_table(tree)
     for finding in result.findings:
         yield from _finding(finding, result.code_of(finding) or "")
     if result.not_checked:

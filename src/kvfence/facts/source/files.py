@@ -1,4 +1,4 @@
-"""Files of a tree, in a folder or in a wheel, read within limits. What cannot be read is a sentence, never an exception.
+"""Files of a tree, in a folder or a wheel, read within limits. What cannot be read is a clause, never an exception.
 
 Names are POSIX paths from the root. Links to folders are not followed, so a loop of links ends.
 """
@@ -84,7 +84,7 @@ class FolderFiles:
     def names_in(self, folder: str) -> list[str]:
         """What a folder holds."""
         try:
-            return sorted(os.listdir(self.root / folder))
+            return sorted(path.name for path in (self.root / folder).iterdir())
         except (OSError, ValueError):
             return []
 

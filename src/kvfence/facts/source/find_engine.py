@@ -1,4 +1,4 @@
-"""Where in a target an engine's package is: an environment, site-packages, a git checkout, the package itself, a wheel."""
+"""Where in a target an engine's package is: an environment, site-packages, a checkout, the package itself, a wheel."""
 
 from __future__ import annotations
 

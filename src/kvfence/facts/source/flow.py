@@ -1,7 +1,8 @@
 """Whether a refused request can still come to a place: the statements of a function, followed branch by branch.
 
-A small abstract interpreter. It knows one thing about the request (the question, `asks`), follows both branches of every
-other condition, goes into functions of the same tree, and notes the first place of the kind that is looked for (`sink`).
+A small abstract interpreter. It knows one thing about the request (the question, `asks`), follows both branches of
+every other condition, goes into functions of the same tree, and notes the first place of the kind that is looked for
+(`sink`).
 Limits on depth and steps: what is deeper is not followed.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from kvfence.facts.source.answers import Truth, all_of, any_of, returned
-from kvfence.facts.source.code import AnyFunction, Code, Function
+from kvfence.facts.source.parsed_code import AnyFunction, Code, Function
 
 CALLS_DEEP_MAX = 6
 STEPS_MAX = 200_000
@@ -207,7 +208,7 @@ class _Path:
             self._found.reach = reach
             self._found.sink = place
 
-    def _truth(self, condition: ast.expr) -> Truth:
+    def _truth(self, condition: ast.expr) -> Truth:  # noqa: PLR0911 — one arm for each kind of condition
         self._flow.step()
         asked = self._flow.asks(condition)
         if asked is not None:
@@ -290,8 +291,9 @@ def _assigned_once(node: AnyFunction, given: set[str]) -> dict[str, ast.expr]:
     stores: Counter[str] = Counter()
     for child in ast.walk(node):
         match child:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(
-                target=ast.Name(id=name), value=value
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.NamedExpr(target=ast.Name(id=name), value=value)
             ):
                 values[name] = value
             case ast.Name(id=name, ctx=ast.Store()):

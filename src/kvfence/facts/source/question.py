@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kvfence.facts.source.code import Code, Function
 from kvfence.facts.source.flow import Flow, Place, Reach, Walked
+from kvfence.facts.source.parsed_code import Code, Function
 from kvfence.findings.source_tree import FixVerdict, Presence
 
 

@@ -6,13 +6,13 @@ import ast
 import re
 
 from kvfence.facts.reading import Reading
-from kvfence.facts.source.code import Code
 from kvfence.facts.source.files import Unreadable
 from kvfence.facts.source.find_engine import EnginePackage, find_engines
 from kvfence.facts.source.parse import parsed
+from kvfence.facts.source.parsed_code import Code
 from kvfence.facts.source.questions import CATALOGUE, Catalogue
 from kvfence.findings.redact import as_evidence
-from kvfence.findings.source_tree import SourceTree
+from kvfence.findings.source_tree import FixVerdict, SourceTree
 
 _VERSION_FILES = ("_version.py", "version.py")
 _VERSION_NAMES = frozenset({"__version__", "version"})
@@ -39,7 +39,7 @@ def read_source(target: str) -> Reading:
 
 def _judged(package: EnginePackage) -> SourceTree:
     catalogue = CATALOGUE[package.engine]
-    verdicts = ()
+    verdicts: tuple[FixVerdict, ...] = ()
     if _is_disaggregated(package, catalogue):
         code = Code.read(package.files, catalogue.folders)
         verdicts = tuple(question.of(code) for question in catalogue.questions)

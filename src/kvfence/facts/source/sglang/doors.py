@@ -1,7 +1,7 @@
 """Is a refused request turned away where a role takes requests in, before anything is set up for it?
 
-Prefill: the class that makes senders; decode: the class that makes receivers. Its `add` is the door. A gate may stand in
-the door, in what the door calls, or before every call of the door.
+Prefill: the class that makes senders; decode: the class that makes receivers. Its `add` is the door. A gate may stand
+in the door, in what the door calls, or before every call of the door.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from kvfence.facts.source.code import Code, Function, called_name
 from kvfence.facts.source.flow import Flow, Reach, Sink
+from kvfence.facts.source.parsed_code import Code, Function, called_name
 from kvfence.facts.source.question import Answer, Question, cannot_tell, turned_away
 from kvfence.facts.source.sglang.refusal import asks_refused, verdict_attributes
 from kvfence.findings.source_tree import Presence

@@ -1,7 +1,7 @@
 """Is a prompt that is too long refused without becoming a placeholder that runs on?
 
-The scheduler's intake asks for the length once or twice (`validate_input_length`, or against its own limit). What stands
-behind a "too long" must leave without a queue. It is looked at on its own: other refusals are other questions.
+The scheduler's intake asks for the length once or twice (`validate_input_length`, or against its own limit). What
+stands behind a "too long" must leave without a queue. It is looked at on its own: other refusals are other questions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from kvfence.facts.source.code import Code, Function, called_name
 from kvfence.facts.source.flow import Place
+from kvfence.facts.source.parsed_code import Code, Function, called_name
 from kvfence.facts.source.question import Answer, Question, absent, cannot_tell, present
 
 _FILE = "managers/scheduler.py"

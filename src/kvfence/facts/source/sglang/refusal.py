@@ -1,4 +1,4 @@
-"""How this tree marks a refused request: which attribute gets the verdict where the prompt is swapped for a placeholder.
+"""How this tree marks a refused request: the attribute that is set where its prompt is swapped for a placeholder.
 
 The name differs by version (`finished_reason`, later `to_finish`), and that is the incident: a gate that reads another
 attribute than the one that was written asks another question. So it is read from the code, and never assumed.
@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 
 from kvfence.facts.source.answers import Truth
-from kvfence.facts.source.code import AnyFunction, Code, Function, called_name
 from kvfence.facts.source.flow import Asks, Place
+from kvfence.facts.source.parsed_code import AnyFunction, Code, Function, called_name
 
 _PROMPT = "origin_input_ids"
 _REFUSAL = "FINISH_ABORT"
@@ -43,7 +43,7 @@ def asks_refused(attributes: frozenset[str]) -> Asks:
             ):
                 return Truth.YES
             case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]) if asks(subject) is Truth.YES:
-                return Truth.YES if _REFUSAL in {part for part in _names(kinds)} else Truth.EITHER
+                return Truth.YES if _REFUSAL in set(_names(kinds)) else Truth.EITHER
             case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]) if asks(left) is Truth.YES:
                 return Truth.NO if isinstance(op, ast.Is | ast.Eq) else Truth.YES
             case _:

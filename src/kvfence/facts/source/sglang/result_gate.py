@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from kvfence.facts.source.code import Code, Function
 from kvfence.facts.source.flow import Flow, Reach
+from kvfence.facts.source.parsed_code import Code, Function
 from kvfence.facts.source.question import Answer, Question, cannot_tell, turned_away
 from kvfence.facts.source.sglang.refusal import asks_refused, verdict_attributes
 

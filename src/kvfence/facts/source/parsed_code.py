@@ -1,4 +1,4 @@
-"""Parsed files as code: functions by name, classes, and what a call may reach. No question about an engine lives here."""
+"""Parsed files as code: functions by name, and what a call may reach. No question about an engine lives here."""
 
 from __future__ import annotations
 
@@ -72,11 +72,7 @@ class Code:
 
     def holding(self, *words: str) -> Iterator[Function]:
         """The functions of files that hold all of these words somewhere: the rest need not be walked."""
-        wanted = {
-            name
-            for name, content in self._content.items()
-            if all(word.encode() in content for word in words)
-        }
+        wanted = {name for name, content in self._content.items() if all(word.encode() in content for word in words)}
         return (function for function in self.functions if function.file in wanted)
 
     def named(self, name: str) -> list[Function]:
@@ -119,7 +115,7 @@ class Code:
         """Which file of these could not be read, if one could not."""
         for name, problem in self.unreadable.items():
             if any(part in name for part in parts):
-                return f"{name} {problem.why}"
+                return f"{displayed(name)} {problem.why}"
         return None
 
 
