@@ -79,6 +79,7 @@ FIGURE = re.compile(
     r"((?:[ =]|\s*\n?\s*-\s+)\"?)(\d+(?:\.\d+)?)"
 )
 SECONDS_MAX = 5.0
+"""Of the process itself: a busy machine is no failure."""
 
 
 class _Bytes:
@@ -118,10 +119,10 @@ def run(seed: int, count: int) -> None:
     for number in range(count):
         text = damage(chance)
         for name in ("f.sh", "f.yaml", "f.service"):
-            begun = time.monotonic()
+            begun = time.process_time()
             nodes, refused = _tried(Path(name), text)
             assert "\n" not in refused, (seed, number, name)
-            assert time.monotonic() - begun < SECONDS_MAX, (seed, number, name)
+            assert time.process_time() - begun < SECONDS_MAX, (seed, number, name)
             for fact in (fact for node in nodes for fact in node.facts.values()):
                 assert fact.seen.line >= 1, (seed, number, name)
                 assert len(fact.seen.text) < 400, (seed, number, name)
