@@ -63,8 +63,8 @@ smoke: $(VENV)/.dev ## the wheel alone in a fresh environment
 measure: $(VENV)/.dev ## our own tree in figures
 	$(BIN)/python tests/support/measure.py
 
-conformance: ## tests against real engines
-	@echo "no engine adapter exists yet, so there is nothing to conform; see CHANGELOG.md" >&2; exit 2
+conformance: $(VENV)/.dev ## tests against real engines (tests/conformance/README.md says how to install them)
+	$(BIN)/python -m pytest -q -rs -m conformance --timeout 0 tests/conformance
 
 clean: ## forget the environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,63 @@
+"""The audit against a real prefill and decode pair of SGLang, by their addresses and logs at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.programs import run_kvfence
+from support.sglang_pair import Pair, running_pair
+
+PYTHON = os.environ.get("KVFENCE_SGLANG_PYTHON", "")
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.timeout(0),
+    pytest.mark.skipif(
+        not PYTHON,
+        reason="KVFENCE_SGLANG_PYTHON names no Python that has SGLang 0.5.19; see tests/conformance/README.md",
+    ),
+]
+
+
+def _audited(pair: Pair) -> tuple[int, dict[str, Any]]:
+    ran = run_kvfence("audit", *pair.targets, "--format", "json", timeout=600)
+    return ran.code, json.loads(ran.out)
+
+
+def _by_role(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {node["facts"]["role"]: node["facts"] for node in document["nodes"]}
+
+
+def test_unequal_pools_are_found_and_seen_to_leak_in(tmp_path: Path):
+    """Prefill with 128 tokens and decode with 512: the cause is found with its fix, then the refusal that ran on."""
+    with running_pair(PYTHON, tmp_path, prefill_pool=128, decode_pool=512) as pair:
+        code, document = _audited(pair)
+        assert code == 1
+        assert {role: facts["pool_tokens"] for role, facts in _by_role(document).items()} == {
+            "prefill": 128,
+            "decode": 512,
+        }
+        critical = {one["rule"]: one for one in document["findings"] if one["severity"] == "critical"}
+        assert critical.keys() == {"pool-below-context", "asymmetric-pools"}
+        assert "122 to 505" in critical["asymmetric-pools"]["message"]
+        assert "raise prefill's pool to decode's 512 tokens" in critical["asymmetric-pools"]["fix"]
+        assert {pair.prefill.url + "/server_info", str(pair.prefill.log)} <= {
+            seen["file"] for seen in critical["pool-below-context"]["evidence"]
+        }
+        assert pair.ask(60, room=11) == {"prefill": (200, 60), "decode": (200, 60)}
+        assert pair.ask(140, room=12) == {"prefill": (200, 1), "decode": (200, 140)}, "0.5.19 answers what it refused"
+        _code, after = _audited(pair)
+        assert "refused-prompts-seen" in {one["rule"] for one in after["findings"]}
+
+
+def test_after_the_fix_nothing_of_it_is_left(tmp_path: Path):
+    """The pool that the fix names, and a check switched on: no finding."""
+    with running_pair(PYTHON, tmp_path, prefill_pool=512, decode_pool=512, flags=("--kv-canary", "log")) as pair:
+        code, document = _audited(pair)
+        assert (code, document["findings"]) == (0, [])
+        assert len(document["nodes"]) == 2
+        assert pair.ask(140, room=13) == {"prefill": (200, 140), "decode": (200, 140)}
