@@ -109,7 +109,12 @@ def admit(
     """Decide; nothing is reserved yet.
 
     `asked_tokens` is what this worker would have to hold: the prompt at prefill, prompt and answer at decode.
+
+    Raises:
+        Violation: nothing, or less, was asked for.
     """
+    if asked_tokens < 1:
+        raise Violation(Check.ADMISSION, f"{asked_tokens} tokens asked")
     if asked_tokens > capacity.usable_tokens:
         refusal = Rejected(asked_tokens=asked_tokens, usable_tokens=capacity.usable_tokens, gate=gate)
         if gate is not Role.PREFILL or rules.has(Layer.ADMISSION):

@@ -216,7 +216,7 @@ def _seal(worker: Worker, reserved: Reserved, manifest: Manifest, digests: tuple
     pool = move(pool, reserved.answer, Move.FILL)
     start = StartDecoding(
         room=reserved.ask.room,
-        table=page_table(sealed, reserved.answer),
+        table=page_table(sealed, reserved.answer, pool),
         max_new_tokens=reserved.ask.max_new_tokens,
         cached_tokens=manifest.cached_tokens,
     )

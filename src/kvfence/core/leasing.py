@@ -73,7 +73,10 @@ def share_prefix(
 
 
 def evict(worker: Worker, pages: int) -> Worker:
-    """Let the index go of its oldest pages that nobody else holds, until `pages` are free or none is left."""
+    """Let the index go of its oldest pages that nobody else holds, until `pages` are free or none is left.
+
+    They are given back in page order, as a room gives back its own: the next room's pages then lie in a row again.
+    """
     missing = max(pages - worker.pool.free_pages, 0)
     idle = (entry for entry in worker.prefixes.items() if _only_index_holds(worker.pool, entry[1]))
     oldest = list(islice(idle, missing))
@@ -82,7 +85,7 @@ def evict(worker: Worker, pages: int) -> Worker:
         by_tenant.setdefault(tenant, []).append(page)
     pool = worker.pool
     for tenant, gone in by_tenant.items():
-        pool = move(pool, _held(pool, tuple(gone), _INDEX, tenant), Move.RELEASE)
+        pool = move(pool, _held(pool, tuple(reversed(gone)), _INDEX, tenant), Move.RELEASE)
     return replace(worker, pool=pool, prefixes=worker.prefixes.without(*(key for key, _ in oldest)))
 
 

@@ -11,8 +11,9 @@ from dataclasses import InitVar, dataclass
 
 from kvfence.core.ids import Digest, PageId
 from kvfence.core.invariants import Check, Mismatch, Violation
-from kvfence.core.lease import Leases
+from kvfence.core.lease import Filling, Leases, PageState, Sealed
 from kvfence.core.manifest import Expectation, Manifest, compare_counts, compare_digests
+from kvfence.core.pool import Pool
 from kvfence.core.rules import Layer, Rules
 
 
@@ -71,8 +72,24 @@ def seal(
     return Seal(expected.leases, readable, checks, _KEY)
 
 
-def page_table(sealed: Seal, own: Leases) -> PageTable:
-    """The sealed pages, then this worker's own for the tokens to come."""
-    if sealed.leases.room != own.room:
-        raise Violation(Check.BINDING, f"pages of room {own.room} behind a seal of room {sealed.leases.room}")
+def page_table(sealed: Seal, own: Leases, pool: Pool) -> PageTable:
+    """The sealed pages, then this worker's own for the tokens to come, as `pool` has both now.
+
+    A seal outlives the right that it was made for; the pool says whether that right is over.
+    """
+    ours = sealed.leases
+    if (ours.room, ours.tenant) != (own.room, own.tenant):
+        raise Violation(Check.BINDING, f"pages of room {own.room} behind a seal of room {ours.room}, or another tenant")
+    if not (pool.holds(ours) and all(_is_sealed(pool.states[page], ours) for page in ours.pages)):
+        raise Violation(Check.BINDING, f"the pages of room {ours.room} are not, or no longer, sealed for it")
+    if not (pool.holds(own) and all(_is_filling(pool.states[page], own) for page in own.pages)):
+        raise Violation(Check.BINDING, f"the answer's pages of room {own.room} are not its own to fill")
     return PageTable(sealed.leases.pages + own.pages, sealed.readable_tokens, _KEY)
+
+
+def _is_sealed(state: PageState, by: Leases) -> bool:
+    return isinstance(state, Sealed) and state.tenant == by.tenant
+
+
+def _is_filling(state: PageState, by: Leases) -> bool:
+    return isinstance(state, Filling) and state.room == by.room

@@ -28,12 +28,12 @@ def reserved(pool: Pool, capacity: Capacity, tokens: int) -> tuple[Pool, Leases]
 
 
 def sealed_table(
-    manifest: Manifest, expected: Expectation, digests: tuple[Digest, ...], own: Leases
+    manifest: Manifest, expected: Expectation, digests: tuple[Digest, ...], own: Leases, pool: Pool
 ) -> PageTable | str:
     """A table, or why there is none."""
     match seal(manifest, expected, digests, FENCED):
         case Seal() as sealed:
-            return page_table(sealed, own)
+            return page_table(sealed, own, pool)
         case Mismatch() as wrong:
             return str(wrong)
         case other:

@@ -50,6 +50,15 @@ def test_wait_if_and_only_if_it_fits_but_not_now(capacity, free, gate, data):
         assert decision.pages <= capacity.pool_pages
 
 
+@pytest.mark.parametrize("asked", [0, -1, -100])
+@pytest.mark.parametrize("free", [0, 4])
+@pytest.mark.parametrize("gate", Role)
+def test_nothing_and_less_than_nothing_is_not_a_request(asked, free, gate):
+    """It would be admitted with no pages or fewer, and the pool would lose count."""
+    with pytest.raises(Violation, match=r"I1: -?[0-9]+ tokens asked"):
+        admit(asked, Capacity(pool_tokens=64, context_tokens=64, page_size=8), free, gate=gate, rules=FENCED)
+
+
 @given(capacities(), GATES)
 def test_what_is_usable_is_admitted_into_an_empty_pool_and_a_token_more_is_not(capacity, gate):
     """The limit is the limit: exact on both sides (I7)."""

@@ -119,6 +119,7 @@ def test_eviction_takes_the_oldest_that_nobody_reads_and_the_tail_of_a_run_first
     assert all_gone.pool.free_pages == 3
     assert share_prefix(all_gone, KEYS, RoomId(3), A)[1] == ()
     assert share_prefix(all_gone, KEYS, RoomId(3), B)[1] == second.pages
+    assert leased(all_gone, 3, B, 3)[1].pages == first.pages  # and the next room has them in a row
 
 
 def test_eviction_takes_no_more_than_is_missing():
