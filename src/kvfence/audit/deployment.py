@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.facts.fact import Engine, Happening, NodeFacts, Role
 from kvfence.findings.finding import Severity
 from kvfence.findings.source_tree import SourceTree
 
@@ -91,9 +91,12 @@ def is_disaggregated(node: NodeFacts) -> bool:
 def holds_tokens(node: NodeFacts) -> int | None:
     """What its pool holds; where the pool was not read, what a limit that it enforces implies."""
     pool, limit = node.number("pool_tokens"), node.number("max_req_input_len")
-    if pool is not None or limit is None:
+    if pool is not None:
         return pool
-    return limit + _SGLANG_LIMIT_BELOW
+    if limit is not None:
+        return limit + _SGLANG_LIMIT_BELOW
+    # vLLM, when it will not start, says how long a sequence its memory could hold.
+    return node.number("usable_length") if engine_of(node) is Engine.VLLM else None
 
 
 def first_refused(node: NodeFacts) -> int | None:
@@ -114,6 +117,14 @@ def version_below(node: NodeFacts, version: str) -> bool | None:
     if lowest and _ordered(lowest) >= _ordered(version):
         return False
     return None
+
+
+def named(happening: Happening) -> str:
+    """A sentence that names the requests it happened to, where the lines give them; empty if not."""
+    if not happening.requests:
+        return ""
+    more = ", …" if len(happening.requests) < happening.count else ""
+    return f" Requests: {', '.join(happening.requests)}{more}."
 
 
 def grouped(tokens: int) -> str:

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, holds_tokens, is_disaggregated, role_of
+from kvfence.audit.deployment import (
+    Deployment,
+    engine_of,
+    from_endpoint,
+    grouped,
+    holds_tokens,
+    is_disaggregated,
+    role_of,
+)
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.source_tree import Presence, SourceTree
@@ -48,6 +56,7 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     if role_of(node) is None:
         why = f"its role is not in {_source(node)}, so it was not compared with other nodes"
         yield NotChecked(node.name, why, decisive=False)
+    yield from _figures_to_doubt(node)
     if not is_disaggregated(node):
         return
     if engine_of(node) is Engine.VLLM:
@@ -56,6 +65,26 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
         how = "/server_info says it, or its log" if from_endpoint(node) else "its settings line says it"
         why = f"whether its content checks are on is not in {_source(node)}; {how}"
         yield NotChecked(node.name, why, rules=_OF_CHECKS)
+
+
+def _figures_to_doubt(node: NodeFacts) -> Iterator[NotChecked]:
+    """Sizes that were read and do not mean what they look like."""
+    pool, window, usable = (node.number(name) for name in ("pool_tokens", "swa_pool_tokens", "usable_length"))
+    if node.fact("hybrid_kv") and pool is not None:
+        yield NotChecked(
+            node.name,
+            f"its model has layers with KV of several kinds, so the {grouped(pool)} tokens that vLLM prints are its "
+            "maximum concurrency times the longest sequence, not what a pool holds; compare it with the context only",
+            decisive=False,
+        )
+    if window is not None and pool is not None and window < pool and usable is None:
+        yield NotChecked(
+            node.name,
+            f"its pool for sliding windows holds {grouped(window)} tokens, fewer than the {grouped(pool)} of the full "
+            "one; SGLang up to 0.5.11, and prefill for some versions after it, refuses prompts over the smaller one, "
+            "so its true limit is not known; /server_info has max_req_input_len",
+            decisive=False,
+        )
 
 
 def _source(node: NodeFacts) -> str:

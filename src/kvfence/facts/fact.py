@@ -35,6 +35,7 @@ FACT_NAMES = (
     "model",
     "swa_pool_tokens",
     "mamba_pool_slots",
+    "hybrid_kv",
     "draft_model",
     "mem_fraction",
     "quantization",
@@ -129,13 +130,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """Something that happened, how often, and the first few places."""
+    """Something that happened, how often, and where."""
 
     kind: Kind
     count: int
     asked_tokens_max: int | None
     """The longest prompt among them, where the lines say."""
     seen: tuple[Evidence, ...]
+    """The first few places, and the last."""
+    requests: tuple[str, ...] = ()
+    """The first few requests, by the identifiers that the lines give; not their text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
+from kvfence.facts.anchors import Anchors
 from kvfence.facts.fact import Engine, Fact, NodeFacts
 from kvfence.facts.logs import cell, sglang, sglang_facts, vllm, vllm_facts
 from kvfence.facts.logs.evidence import Heard
@@ -25,7 +27,8 @@ _RESOLVERS: Mapping[Engine, Callable[[Heard], dict[str, Fact]]] = {
 _STREAMS_MAX = 1024
 """Printers in one log. Beyond it a log is no log of a deployment but of a fleet; the rest is left out and said so."""
 _LAST_NUMBER = re.compile(r"[\d,.]+$")
-_LAST_WORD = re.compile(r"\S+$")
+_LAST_WORD = re.compile(r"[\w.,+-]+$")
+_LAST_ARGUMENT = re.compile(r"\S+$")
 _COMMENT = "#"
 
 StreamKey = tuple[Source | None, Engine, str | None]
@@ -50,11 +53,17 @@ class _Streams:
 def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
     """Read a log to its end. `file` is how evidence names it, `fallback_name` what a node is called if no line says."""
     streams = _Streams()
-    for candidate in candidates(source):
+    for candidate in candidates(source, log_anchors()):
         _take(streams, candidate, file)
     for stream in streams.by_key.values():
         _settle(stream, streams)
     return Reading(tuple(_nodes(streams, fallback_name)), tuple(streams.gaps))
+
+
+@cache
+def log_anchors() -> Anchors:
+    """What is looked for in a log: the stems of every line that a reader knows."""
+    return Anchors.of([stem.encode() for stem in dict.fromkeys((*cell.STEMS, *sglang.STEMS, *vllm.STEMS))])
 
 
 def understood(text: str) -> Statement | None:
@@ -78,11 +87,14 @@ def _take(streams: _Streams, candidate: Candidate, file: str) -> None:
 
 
 def _without_last_word(text: str) -> str:
-    """A line that the log ends in, without what may be half: a number, or any word of a command.
+    """A line that the log ends in, without what may be half: its last word, or the last argument of a command.
 
-    `681` may be the head of `681280`, and `--model-path /m` of `/models`.
+    `681` may be the head of `681280`, `LM` of `LMCacheConnector`, and `--model-path /m` of `/models`. The cell's lists
+    end in words that are known, so there only a number is doubtful.
     """
-    return (_LAST_WORD if " --" in text else _LAST_NUMBER).sub("", text)
+    if " --" in text:
+        return _LAST_ARGUMENT.sub("", text)
+    return (_LAST_NUMBER if "kvfence cell " in text else _LAST_WORD).sub("", text)
 
 
 def _settle(stream: Stream, streams: _Streams) -> None:
@@ -107,13 +119,13 @@ def _nodes(streams: _Streams, fallback_name: str) -> Iterator[NodeFacts]:
         yield NodeFacts(
             name=name,
             facts={"engine": engine, **facts} if engine else facts,
-            happenings=start.happenings,
+            happenings=start.happenings(),
             superseded=_is_superseded(start, streams.by_key[key]),
         )
 
 
 def _engine(start: Start) -> Fact | None:
-    seen = start.heard.first_place() or next((happening.seen[0] for happening in start.happenings.values()), None)
+    seen = start.heard.first_place() or next((happening.seen[0] for happening in start.happenings().values()), None)
     return Fact(start.engine.value, seen) if seen else None
 
 

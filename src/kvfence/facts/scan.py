@@ -1,7 +1,7 @@
 """A log as a stream of bytes: which of its lines could say something, with bounded memory. No line is understood here.
 
-A log can be gigabytes of noise around ten lines that matter, so lines are not split. Each block is searched for a few
-stems (`bytes.find` skips ahead by their length); only around a hit is a line cut out, and lines are numbered by
+A log can be gigabytes of noise around ten lines that matter, so lines are not split. Each block is searched for the
+stems of the lines that a reader knows (`anchors`); only around a hit is a line cut out, and lines are numbered by
 counting newlines in between. Container runtimes cut long lines into pieces and mark them as partial; those are put
 together here, since an engine's dump of its settings is 20 to 30 KB and the pieces are 16 KB.
 """
@@ -12,46 +12,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from kvfence.facts.anchors import Anchors, newlines
 from kvfence.facts.wrapping import is_partial
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 4 << 20
 LINE_BYTES_MAX = 1 << 20
 """Longer lines are read to here. The longest that an engine is known to write, SGLang's settings, is 30 KB."""
-
-STEMS = (
-    b"max_total_num_tokens=",
-    b"server_args=",
-    b"KV ",
-    b"sliding window memory pool",
-    b"Input length (",
-    b"launch_server",
-    b"sglang serve",
-    b"vllm serve",
-    b"openai.api_server",
-    b"decode server",
-    b"BootstrapServer",
-    b"bootstrap server",
-    b"prefill bootstrap",
-    b"Prefill parallel info",
-    b"canary",
-    b"#new-token: 1, #cached-token: 0,",
-    b"orruption detected",
-    b"metadata buffers",
-    b" blocks: ",
-    b"LLM engine",
-    b"server version",
-    b"args: ",
-    b"kv_role",
-    b"v1 connector",
-    b"block size to ",
-    b"Maximum concurrency",
-    b"max model len",
-    b"max seq len",
-    b"num_gpu_blocks is",
-    b"kvfence cell ",
-    b"fired up and ready",
-)
-"""Every line that a reader understands has one of these; a test holds each reader to it."""
 
 
 class Readable(Protocol):
@@ -74,7 +40,7 @@ class Candidate:
     """False for the last line of a source that stops without a newline: it may go on where the source stopped."""
 
 
-def candidates(source: Readable) -> Iterator[Candidate]:
+def candidates(source: Readable, anchors: Anchors) -> Iterator[Candidate]:
     """The lines that have a stem, in order. Holds a few blocks at a time, whatever the size of the source."""
     carried, lines_before = b"", 0
     while block := source.read(BLOCK_BYTES):
@@ -84,32 +50,32 @@ def candidates(source: Readable) -> Iterator[Candidate]:
             carried = text
             continue
         if end == 0:
-            yield from _overlong(text, lines_before + 1)
+            yield from _overlong(text, anchors, lines_before + 1)
             text = _behind_newline(source)
             lines_before += 1
             carried = text
             continue
-        kept = yield from _in_block(text[:end], lines_before, final=False)
-        lines_before += text.count(b"\n", 0, kept)
+        kept = yield from _in_block(text[:end], anchors, lines_before, final=False)
+        lines_before += newlines(text, 0, kept)
         carried = text[kept:]
     if carried:
-        yield from _last(carried, lines_before)
+        yield from _last(carried, anchors, lines_before)
 
 
-def _last(carried: bytes, lines_before: int) -> Iterator[Candidate]:
+def _last(carried: bytes, anchors: Anchors, lines_before: int) -> Iterator[Candidate]:
     """What the source ends with, when it does not end with a newline, or ends within the pieces of a line."""
     ended = carried.endswith(b"\n")
     body = carried if ended else carried + b"\n"
-    last_line = lines_before + body.count(b"\n")
-    for candidate in _in_block(body, lines_before, final=True):
+    last_line = lines_before + newlines(body, 0, len(body))
+    for candidate in _in_block(body, anchors, lines_before, final=True):
         at_end = candidate.number + len(candidate.pieces) > last_line
         unfinished = at_end and (not ended or is_partial(candidate.pieces[-1]))
         yield replace(candidate, ended=False) if unfinished else candidate
 
 
-def _overlong(text: bytes, number: int) -> Iterator[Candidate]:
+def _overlong(text: bytes, anchors: Anchors, number: int) -> Iterator[Candidate]:
     head = text[:LINE_BYTES_MAX]
-    if any(stem in head for stem in STEMS):
+    if anchors.stands_in(head):
         yield Candidate(number, (head,), cut=True)
 
 
@@ -122,29 +88,19 @@ def _behind_newline(source: Readable) -> bytes:
     return b""
 
 
-def _in_block(body: bytes, lines_before: int, *, final: bool) -> Generator[Candidate, None, int]:
+def _in_block(body: bytes, anchors: Anchors, lines_before: int, *, final: bool) -> Generator[Candidate, None, int]:
     """The candidates in a block of whole lines; returns how much of it is dealt with."""
     number, counted, done = lines_before + 1, 0, 0
-    for start in _starts(body):
+    for start in anchors.line_starts(body):
         if start < done:
             continue
         pieces, end = _pieces(body, start)
         if end is None and not final and len(body) - start < LINE_BYTES_MAX:
             return start
-        number += body.count(b"\n", counted, start)
+        number += newlines(body, counted, start)
         counted, done = start, end or len(body)
         yield Candidate(number, pieces, cut=sum(map(len, pieces)) >= LINE_BYTES_MAX)
     return len(body)
-
-
-def _starts(body: bytes) -> list[int]:
-    starts = set()
-    for stem in STEMS:
-        at = body.find(stem)
-        while at != -1:
-            starts.add(body.rfind(b"\n", 0, at) + 1)
-            at = body.find(stem, body.find(b"\n", at))
-    return sorted(starts)
 
 
 def _pieces(body: bytes, start: int) -> tuple[tuple[bytes, ...], int | None]:

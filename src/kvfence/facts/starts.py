@@ -14,13 +14,14 @@ from functools import partial
 
 from kvfence.facts.fact import Engine, Happening, Kind
 from kvfence.facts.logs.evidence import Heard
-from kvfence.facts.logs.statement import Phase, Statement
+from kvfence.facts.logs.statement import Happened, Phase, Statement
 from kvfence.findings.finding import Evidence
 from kvfence.findings.redact import as_evidence
 
 STARTS_MAX = 32
 """Of one stream. A crash loop writes thousands; the last ones are kept and the rest are counted."""
-_EVIDENCE_MAX = 5
+_EVIDENCE_MAX = 4
+_REQUESTS_MAX = 20
 _EVIDENCE_CHARS = 2048
 """How much of a line is masked and cut to make evidence of it; of settings, each pair is its own evidence."""
 _STRAIGHT_AFTER_LINES = 40
@@ -41,16 +42,50 @@ class Place:
 
 
 @dataclass(slots=True)
+class _Tally:
+    """One kind of happening on one start, while its lines are being read."""
+
+    by_rank: Counter[str] = field(default_factory=Counter)
+    asked_tokens_max: int | None = None
+    first: list[Evidence] = field(default_factory=list)
+    last: Place | None = None
+    """Not made into evidence before it is known to be the last."""
+    requests: dict[str, None] = field(default_factory=dict)
+
+    def add(self, happened: Happened, rank: str, place: Place) -> None:
+        """Count it. Every rank may print the same event."""
+        self.by_rank[rank] += 1
+        known = (self.asked_tokens_max, happened.asked_tokens)
+        self.asked_tokens_max = max((tokens for tokens in known if tokens), default=None)
+        if len(self.first) < _EVIDENCE_MAX:
+            self.first.append(place.evidence())
+        else:
+            self.last = place
+        if happened.request and len(self.requests) < _REQUESTS_MAX:
+            self.requests[happened.request] = None
+
+    def happening(self, kind: Kind) -> Happening:
+        """What came of it; the rank that printed most counts."""
+        last = (self.last.evidence(),) if self.last else ()
+        return Happening(
+            kind=kind,
+            count=max(self.by_rank.values()),
+            asked_tokens_max=self.asked_tokens_max,
+            seen=(*self.first, *last),
+            requests=tuple(self.requests),
+        )
+
+
+@dataclass(slots=True)
 class Start:
     """One start of one server, while its lines are being read."""
 
     engine: Engine
     node: str | None
     heard: Heard = field(default_factory=Heard)
-    happenings: dict[Kind, Happening] = field(default_factory=dict)
     reached: Phase | None = None
     _ranks_reached: dict[Phase, set[str]] = field(default_factory=dict)
-    _counts: dict[Kind, Counter[str]] = field(default_factory=dict)
+    _tallies: dict[Kind, _Tally] = field(default_factory=dict)
     _refused_at: dict[str, int] = field(default_factory=dict)
     """Where each rank last refused a prompt and no batch of one token has followed yet."""
 
@@ -64,9 +99,13 @@ class Start:
             self._ranks_reached.setdefault(statement.phase, set()).add(statement.rank)
         for happened in statement.happened:
             if happened.kind is not Kind.PLACEHOLDER or self._follows_refusal(place.line):
-                self._count(happened.kind, statement.rank, happened.asked_tokens, place)
+                self._tallies.setdefault(happened.kind, _Tally()).add(happened, statement.rank, place)
             if happened.kind is Kind.REFUSED:
                 self._refused_at[statement.rank] = place.line
+
+    def happenings(self) -> dict[Kind, Happening]:
+        """What happened on it, by kind."""
+        return {kind: tally.happening(kind) for kind, tally in self._tallies.items()}
 
     def begins_anew(self, statement: Statement) -> bool:
         """Whether that line is of a later start than this one."""
@@ -108,20 +147,6 @@ class Start:
         near = [at for at in self._refused_at.values() if number - at <= _STRAIGHT_AFTER_LINES]
         self._refused_at.clear()
         return bool(near)
-
-    def _count(self, kind: Kind, rank: str, asked_tokens: int | None, place: Place) -> None:
-        """Every rank may print the same event, so the rank that printed most counts."""
-        by_rank = self._counts.setdefault(kind, Counter())
-        by_rank[rank] += 1
-        before = self.happenings.get(kind)
-        places = before.seen if before else ()
-        known = (before.asked_tokens_max if before else None, asked_tokens)
-        self.happenings[kind] = Happening(
-            kind=kind,
-            count=max(by_rank.values()),
-            asked_tokens_max=max((tokens for tokens in known if tokens), default=None),
-            seen=places if len(places) >= _EVIDENCE_MAX else (*places, place.evidence()),
-        )
 
 
 @dataclass(slots=True)

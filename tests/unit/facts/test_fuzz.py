@@ -18,7 +18,10 @@ SAYING = [
     for line in body(log).decode("utf-8", "replace").splitlines()
     if understood(unwrap((line.encode(),)).text)
 ]
-SAYING += [CELL_START.format(role="decode", rules="fenced", pool=1, checks="I1"), '{"log":"KV x","stream":"stdout"}']
+SAYING += [
+    CELL_START.format(role="decode", rules="fenced", pool=1, checks="I1"),
+    '{"log":"server_args=","stream":"stdout"}',
+]
 SPLICE = st.sampled_from(
     ["", "9" * 5000, "²", "٣", ",", "'", '"', "{", "}", "(", "\x1b[31m", "\0", "\r", "=", "-1", "None", "P ", " | "]
 )
@@ -46,4 +49,4 @@ def test_a_damaged_line_stops_nothing(lines: list[str]):
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(content: bytes):
     """Bytes of any kind give no error."""
-    read_log(io.BytesIO(b"KV " + content + b"\nserver_args={" + content), file="f", fallback_name="n")
+    read_log(io.BytesIO(b"server_args= " + content + b"\nserver_args={" + content), file="f", fallback_name="n")

@@ -7,8 +7,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvfence.facts.read_log import read_log, understood
-from kvfence.facts.scan import LINE_BYTES_MAX, STEMS, candidates
+from kvfence.facts.read_log import log_anchors, read_log, understood
+from kvfence.facts.scan import LINE_BYTES_MAX, candidates
 from kvfence.facts.wrapping import unwrap
 from support.audit_logs import CELL_START, HEADLINE, LOGS, body
 
@@ -19,8 +19,8 @@ HIT = HEADLINE.format(rank="", pool=64, context=512).encode()
 def test_exactly_the_lines_with_a_stem_are_candidates(lines: list[bytes], ended: bool):
     """Each line with a stem comes once, in order, under its own number."""
     content = b"\n".join(lines) + (b"\n" if ended and lines else b"")
-    expected = [(n, line) for n, line in enumerate(lines, 1) if any(stem in line for stem in STEMS)]
-    found = [(candidate.number, candidate.pieces[0]) for candidate in candidates(io.BytesIO(content))]
+    expected = [(n, line) for n, line in enumerate(lines, 1) if log_anchors().stands_in(line)]
+    found = [(candidate.number, candidate.pieces[0]) for candidate in candidates(io.BytesIO(content), log_anchors())]
     assert found == expected
 
 
@@ -29,7 +29,7 @@ def test_every_line_that_a_reader_understands_has_a_stem():
     for log in LOGS:
         for line in body(log).splitlines():
             if understood(unwrap((line,)).text):
-                assert any(stem in line for stem in STEMS), line[:200]
+                assert log_anchors().stands_in(line), line[:200]
 
 
 def test_a_line_longer_than_the_limit_is_read_to_the_limit_and_told():
@@ -42,16 +42,16 @@ def test_a_line_longer_than_the_limit_is_read_to_the_limit_and_told():
 
 def test_a_source_that_never_ends_a_line_is_held_in_bounds():
     """Of ten mebibytes without a newline not more than a line's limit is kept."""
-    text = b"KV " * (10 * (1 << 20) // 3)
-    (candidate,) = candidates(io.BytesIO(text))
+    text = b"server_args=" * (10 * (1 << 20) // 12)
+    (candidate,) = candidates(io.BytesIO(text), log_anchors())
     assert sum(map(len, candidate.pieces)) <= LINE_BYTES_MAX
     assert candidate.cut
 
 
 def test_a_partial_line_that_never_ends_is_held_in_bounds():
     """Pieces marked as partial are put together up to the limit and not beyond."""
-    piece = b"2026-12-01T10:00:00Z stdout P KV " + b"x" * 16000 + b"\n"
-    found = list(candidates(io.BytesIO(piece * 300)))
+    piece = b"2026-12-01T10:00:00Z stdout P server_args=" + b"x" * 16000 + b"\n"
+    found = list(candidates(io.BytesIO(piece * 300), log_anchors()))
     assert all(sum(map(len, candidate.pieces)) <= LINE_BYTES_MAX + 20_000 for candidate in found)
 
 

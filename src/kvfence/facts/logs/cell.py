@@ -11,6 +11,8 @@ from kvfence.facts.logs.statement import Happened, Phase, Said, Statement, own
 
 _LINE = re.compile(r"\bkvfence cell (?P<what>start|refused): (?P<pairs>(?:\w+=\S+ ?)+)")
 _NUMBERS = ("pool_tokens", "context_length", "page_size", "tp_size", "usable_tokens")
+STEMS = ("kvfence cell ",)
+"""Every line that this reader understands has one of these."""
 _CHECKS = {"I1", "I2-count", "I2-digest", "I3", "I4", "I5"}
 _TEXTS = ("engine_version", "role", "rules", "kv_dtype", "checks")
 

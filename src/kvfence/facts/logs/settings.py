@@ -10,6 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kvfence.facts.fact import Fact
+from kvfence.facts.flags import Kind
+
 _KEY = re.compile(r"""\s*(?:'(\w+)'|"(\w+)"|(\w+))\s*[:=]\s*""")
 _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^'"()\[\]{},]+|[()\[\]{},]""", re.DOTALL)
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
@@ -53,6 +56,19 @@ def parse(text: str, at: int) -> Settings:
             return Settings(pairs, complete=opened)
         at = value_end + 1
     return Settings(pairs, complete=opened and text[at:].lstrip()[:1] in _CLOSE)
+
+
+def typed(fact: Fact | None, kind: Kind) -> Fact | None:
+    """A setting as a fact of its kind; none where its value is of another, as `${PORT:-30000}` is no number."""
+    match kind:
+        case _ if fact is None:
+            return None
+        case Kind.NUMBER:
+            return fact if type(fact.value) is int else None
+        case Kind.SWITCH:
+            return fact if type(fact.value) is bool else None
+        case Kind.TEXT | Kind.FRACTION:
+            return Fact(str(fact.value), fact.seen) if type(fact.value) is not bool else None
 
 
 def literal(raw: str) -> SettingValue:

@@ -5,59 +5,63 @@ claimed from `disaggregation_mode='null'`, from a whole dump that has no such se
 from a launch command without the flag *if* the log also shows the server serving: a log that ends before the pool is
 ready ends before a prefill worker would have registered. A bare headline says nothing of the role.
 
-Version. SGLang does not print it. What its settings and lines can and cannot contain gives bounds: see `_version_min`
-and `_version_max`.
+Pool. The headline is the last word: a draft model's pool is printed before it, in the same words as the target's. A
+model with sliding windows has two pools, and the headline gives the full one.
 
 Limits. A prompt of `max_req_input_len` tokens or more is refused, and `max_req_input_len` is six below the smaller of
-pool and context. With DP attention or DCP the pool counts more than once, so nothing is derived from it then.
+pool and context. With DP attention or DCP the pool counts more than once, so nothing is derived from it then; nor
+where a window pool is smaller than both, since which pool limits a prompt changed between versions (sglang#24523).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from kvfence.facts.fact import Fact, Role
+from kvfence.facts.flags import SGLANG, Kind
 from kvfence.facts.logs.evidence import Heard, first_of
+from kvfence.facts.logs.settings import typed
+from kvfence.facts.logs.sglang_versions import CHECKSUM, ordered, version_max, version_min
 
 _LIMIT_BELOW = 6
 """min(context - 1, pool - 1) - 5, in every version read (0.5.10 to 0.5.23)."""
-_CHECKSUM = "disaggregation_enable_kv_checksum"
-_NUMBERS = frozenset({"page_size", "tp_size", "dp_size", "pp_size", "pool_cap_tokens", "port"})
-"""A launch command may hold `${PAGE_SIZE:-64}`, which is not read."""
-_POOLS = ("headline.pool", "headline.context", "warned.pool", "warned.context", "swa.full", "allocated", "limit")
+_WINDOW_LIMITS_UP_TO = "0.5.11"
+"""`max_token_pool_size` in `model_runner.py`: min(window, full) in 0.5.9, full in 0.5.12."""
+_HICACHE = "enable_hierarchical_cache"
+_PLAIN = (
+    *("page_size", "tp_size", "dp_size", "pp_size", "max_total_tokens", "allow_auto_truncate", "model_path"),
+    *("speculative_draft_model_path", "mem_fraction_static", "quantization", "attention_backend", "device"),
+    *("disaggregation_transfer_backend", "host", "port", "disaggregation_bootstrap_port"),
+)
+"""Settings that are facts as they stand."""
+_POOLS = (
+    *("headline.pool", "headline.context", "warned.pool", "warned.context", "swa.full", "swa.window", "mamba"),
+    *("allocated", "limit", "queue.limit"),
+)
 
 
 def resolve(heard: Heard) -> dict[str, Fact]:
     """The facts by name; what is not known is not in it."""
-    pool, context = _pool(heard), _context(heard)
-    limit = heard.least("limit") or _derived_limit(heard, pool, context)
+    pool, context, window = _pool(heard), _context(heard), heard.least("swa.window")
+    limit = heard.least("limit") or _derived_limit(heard, pool, context, window)
     canary, checksum = _canary(heard), _checksum(heard)
     found: dict[str, Fact | None] = {
-        "engine_version_min": _version_min(heard),
-        "engine_version_max": _version_max(heard),
+        "engine_version_min": version_min(heard),
+        "engine_version_max": version_max(heard),
         "role": _role(heard),
         "pool_tokens": pool,
         "context_length": context,
-        "page_size": _setting(heard, "page_size"),
+        "swa_pool_tokens": window,
+        "mamba_pool_slots": heard.least("mamba"),
         "kv_dtype": _kv_dtype(heard),
-        "tp_size": _setting(heard, "tp_size"),
-        "dp_size": _setting(heard, "dp_size"),
-        "pp_size": _setting(heard, "pp_size"),
         "max_req_input_len": limit,
-        "usable_length": Fact(max(int(limit.value) - 1, 0), limit.seen) if limit else None,
+        "usable_length": _usable(heard, limit),
         "kv_canary": canary,
         "kv_checksum": checksum,
         "checks": checks_on(canary, checksum),
-        "allow_auto_truncate": _setting(heard, "allow_auto_truncate"),
-        "pool_cap_tokens": _setting(heard, "max_total_tokens"),
-        "model": _setting(heard, "model_path"),
-        "port": _setting(heard, "port"),
+        "cuda_graph": _cuda_graph(heard),
+        "hicache": first_of(heard.last("hicache.line"), typed(_setting(heard, _HICACHE), Kind.SWITCH)),
     }
-    return {
-        name: fact
-        for name, fact in found.items()
-        if fact is not None and (name not in _NUMBERS or type(fact.value) is int)
-    }
+    plain = {SGLANG[name].fact: typed(_setting(heard, name), SGLANG[name].kind) for name in _PLAIN}
+    return {name: fact for name, fact in (plain | found).items() if fact is not None}
 
 
 def pool_names() -> tuple[str, ...]:
@@ -109,13 +113,34 @@ def _kv_dtype(heard: Heard) -> Fact | None:
     return first_of(heard.agreed("dtype"), asked if asked and asked.value != "auto" else None)
 
 
-def _derived_limit(heard: Heard, pool: Fact | None, context: Fact | None) -> Fact | None:
+def _usable(heard: Heard, limit: Fact | None) -> Fact | None:
+    """The longest prompt that passes both doors: the scheduler's, and the queue's of half of a pair."""
+    below = Fact(max(int(limit.value) - 1, 0), limit.seen) if limit else None
+    known = [fact for fact in (below, heard.least("queue.limit")) if fact]
+    return min(known, key=lambda fact: int(fact.value), default=None)
+
+
+def _cuda_graph(heard: Heard) -> Fact | None:
+    disabled = typed(_setting(heard, "disable_cuda_graph"), Kind.SWITCH)
+    return Fact(not disabled.value, disabled.seen) if disabled else heard.last("graph.line")
+
+
+def _derived_limit(heard: Heard, pool: Fact | None, context: Fact | None, window: Fact | None) -> Fact | None:
     if not pool or not context:
         return None
+    if window and int(window.value) < min(int(pool.value), int(context.value)):
+        return _limit_by_window(heard, window)
     if int(pool.value) < int(context.value) and not _pool_counts_once(heard):
         return None
     smaller = pool if int(pool.value) < int(context.value) else context
     return Fact(max(int(smaller.value) - _LIMIT_BELOW, 0), smaller.seen)
+
+
+def _limit_by_window(heard: Heard, window: Fact) -> Fact | None:
+    """Up to 0.5.11 the smaller pool is every server's limit; from 0.5.12 on prefill alone took it for a while."""
+    newest = version_max(heard)
+    decided = newest is not None and ordered(str(newest.value)) <= ordered(_WINDOW_LIMITS_UP_TO)
+    return Fact(max(int(window.value) - _LIMIT_BELOW, 0), window.seen) if decided else None
 
 
 def _pool_counts_once(heard: Heard) -> bool:
@@ -130,7 +155,7 @@ def _canary(heard: Heard) -> Fact | None:
 
 
 def _checksum(heard: Heard) -> Fact | None:
-    return first_of(_setting(heard, _CHECKSUM), _missing(heard, _CHECKSUM, value=False))
+    return first_of(_setting(heard, CHECKSUM), _missing(heard, CHECKSUM, value=False))
 
 
 def _missing(heard: Heard, name: str, value: str | bool) -> Fact | None:  # noqa: FBT001 — a setting's value, not a switch
@@ -144,35 +169,3 @@ def checks_on(canary: Fact | None, checksum: Fact | None) -> Fact | None:
         return None
     on = [f"kv-canary={canary.value}"] * (canary.value != "none") + ["kv-checksum"] * (checksum.value is True)
     return Fact(",".join(on) or "none", checksum.seen if checksum.value else canary.seen)
-
-
-def _version_min(heard: Heard) -> Fact | None:
-    return max(_at_least(heard), key=lambda fact: _ordered(str(fact.value)), default=None)
-
-
-def _at_least(heard: Heard) -> Iterator[Fact]:
-    """Each says: this version or a later one."""
-    since: tuple[tuple[str, Fact | None], ...] = (
-        ("0.5.23", heard.last("warned.pool")),
-        ("0.5.22", heard.last("set.disaggregation_decode_allocation_policy")),
-        ("0.5.21", heard.last(f"set.{_CHECKSUM}")),
-        ("0.5.11", _styled(heard, "dict")),
-    )
-    yield from (Fact(version, fact.seen) for version, fact in since if fact)
-
-
-def _version_max(heard: Heard) -> Fact | None:
-    """This version or an earlier one. The checksum came with 0.5.21, the settings as a dict by 0.5.19."""
-    repr_style = _styled(heard, "repr")
-    if repr_style:
-        return Fact("0.5.18", repr_style.seen)
-    return _missing(heard, _CHECKSUM, "0.5.20")
-
-
-def _styled(heard: Heard, style: str) -> Fact | None:
-    fact = heard.last("set.style")
-    return fact if fact and fact.value == style else None
-
-
-def _ordered(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

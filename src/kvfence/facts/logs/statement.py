@@ -55,6 +55,8 @@ class Happened:
 
     kind: Kind
     asked_tokens: int | None = None
+    request: str | None = None
+    """The request, or the room, that the line is about: an identifier, never its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

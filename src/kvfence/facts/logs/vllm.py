@@ -1,4 +1,4 @@
-"""vLLM's log lines, 0.2 to 0.32 and under Dynamo: what each one says. What follows from all is `vllm_facts`.
+"""vLLM's log lines, 0.2 to 0.33 and under Dynamo: what each one says. What follows from all is `vllm_facts`.
 
 V0 prints numbers of blocks and, when the pool is too small, the pool in tokens; V1 prints the pool in tokens
 (`GPU KV cache size: N tokens`, also for CPU) and the context in the line on concurrency.
@@ -7,12 +7,13 @@ V0 prints numbers of blocks and, when the pool is too small, the pool in tokens;
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from kvfence.facts.fact import Engine, Kind
-from kvfence.facts.flags import canonical
+from kvfence.facts.fact import Engine
+from kvfence.facts.flags import VLLM_SWITCHES, canonical
 from kvfence.facts.logs import launch, settings
-from kvfence.facts.logs.statement import COUNT, Happened, Message, Phase, Said, Statement, number, own
+from kvfence.facts.logs.statement import Happened, Phase, Said, Statement, own
+from kvfence.facts.logs.vllm_lines import EVENTS, SIZES
 
 _RANK = re.compile(r"\(EngineCore(_DP\d+|_\d+)?\b")
 _VERSION = r"v?(?P<version>\d+\.\d+[\w.+-]*)"
@@ -20,7 +21,8 @@ _LAUNCH = re.compile(
     r"(?:\bvllm serve\s+(?=[^\s\[<])|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
 )
 _SETTINGS = re.compile(r"(?:non-default args: (?=\{)|\bargs: Namespace(?=\())")
-_ENGINE_CONFIG = re.compile(rf"Initializing an? (?:V1 )?(?:LLM )?engine(?: \({_VERSION}\))? with config: (?=\w+=)")
+_QUOTING = re.compile(r"\b(models?)'s max seq len")
+_ENGINE_CONFIG = re.compile(rf"Initializing an? (?:V[01] )?(?:LLM )?engine(?: \({_VERSION}\))? with config: (?=\w+=)")
 _SETTING_NAMES = {
     "max_seq_len": "context",
     "max_model_len": "context",
@@ -33,87 +35,29 @@ _SETTING_NAMES = {
     "model": "model",
     "model_tag": "model",
     "port": "port",
+    "host": "host",
+    "quantization": "quantization",
+    "gpu_memory_utilization": "mem_fraction",
+    "enforce_eager": "enforce_eager",
+    "device_config": "device",
+    "device": "device",
+    "attention_backend": "attention_backend",
 }
 _KV_ROLE = re.compile(r"""\bkv_role['"]?\s*[:=]\s*['"]?(kv_\w+)""")
 _KV_CONNECTOR = re.compile(r"""\bkv_connector['"]?\s*[:=]\s*['"]?(\w+)""")
-_NUMBER = r"(?<![\w.,-])([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
-"""With thousands set apart, as V1 prints it, or plain. `229,28520` is neither, and no number is read from it."""
-_TOKENS = rf"{_NUMBER} tokens"
-SayFrom = Callable[[re.Match[str]], Iterator[Said | Happened]]
-
-
-def _says(name: str) -> SayFrom:
-    return lambda match: iter((Said(name, number(match[1])),))
-
-
-def _text(name: str) -> SayFrom:
-    return lambda match: iter((Said(name, match[1]),))
-
-
-def _happens(kind: Kind) -> SayFrom:
-    return lambda _match: iter((Happened(kind),))
-
-
-def _pool(match: re.Match[str]) -> Iterator[Said]:
-    yield Said("pool", number(match[1]))
-    if match[2]:
-        yield Said("context.line", number(match[2]))
-
-
-def _too_small(match: re.Match[str]) -> Iterator[Said | Happened]:
-    yield Said("context.line", number(match[1]))
-    yield Said("stored", number(match[2]))
-    yield Happened(Kind.WILL_NOT_START)
-
-
-def _needs_more(match: re.Match[str]) -> Iterator[Said | Happened]:
-    yield Said("context.line", number(match[1]))
-    yield Happened(Kind.WILL_NOT_START)
-
-
-_LINES: tuple[tuple[str, str, SayFrom], ...] = (
-    (
-        "KV cache size: ",
-        rf"\b(?:[A-Z]{{3}} )?KV cache size: {_TOKENS}(?:, Maximum concurrency for {_TOKENS} per request)?",
-        _pool,
-    ),
-    ("Maximum concurrency for", rf"\bMaximum concurrency for {_TOKENS} per request", _says("context.line")),
-    (" blocks: ", rf"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu) blocks: {COUNT}", _says("blocks")),
-    ("num_gpu_blocks is", rf"num_gpu_blocks is: {COUNT}", _says("blocks")),
-    (
-        "stored in KV cache (",
-        rf"max seq len \({COUNT}\) is larger than the maximum number of .* stored in KV cache \({COUNT}\)",
-        _too_small,
-    ),
-    (
-        "To serve at least one request",
-        rf"To serve at least one request with the model s max seq len \({COUNT}\)",
-        _needs_more,
-    ),
-    ("Using max model len", rf"\bUsing max model len {COUNT}", _says("context.line")),
-    ("server version", r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", _text("version")),
-    (
-        "Setting attention block size",
-        rf"\bSetting attention block size to {COUNT} tokens",
-        _says("block_size.line"),
-    ),
-    ("Forcing kv cache block size", rf"\bForcing kv cache block size to {COUNT}", _says("block_size.line")),
-    ("data type to store kv cache", r"\bUsing (fp8\w*) data type to store kv cache", _text("kv_dtype.line")),
-    ("Creating v1 connector", r"\bCreating v1 connector with name: (\w+)", _text("connector")),
-    (
-        "Potentially invalid KV blocks",
-        r"\bPotentially invalid KV blocks for unrecognized request",
-        _happens(Kind.EXPIRED_READ),
-    ),
-    ("Releasing expired KV blocks", r"\bReleasing expired KV blocks", _happens(Kind.RELEASED_UNDRAINED)),
+_DRAFT = re.compile(r"""\bmodel['"]?\s*[:=]\s*['"]([^'"]{1,200})['"]""")
+_MESSAGES = (*SIZES, *EVENTS)
+STEMS = (
+    *(message.stem for message in _MESSAGES),
+    *(" with config: ", "default args: ", "args: Namespace", "vllm serve", "openai.api_server"),
 )
-_MESSAGES = tuple(Message(stem, re.compile(pattern), say) for stem, pattern, say in _LINES)
+"""Every line that this reader understands has one of these."""
 
 
 def read(text: str) -> Statement | None:
     """What a vLLM line says; None if it is no line that this reader knows."""
     # The only apostrophe in a message that we read; everywhere else a quote means that the text is somebody's.
-    plain = text.replace("model's max seq len", "model s max seq len", 1) if "model's" in text else text
+    plain = _QUOTING.sub(r"\1 s max seq len", text, count=1) if "'s max seq len" in text else text
     if started := _read_start(text):
         return started
     for message in _MESSAGES:
@@ -161,12 +105,15 @@ def _configured(dump: settings.Settings, where: str) -> Iterator[Said]:
     for name, pair in dump.pairs.items():
         if name in _SETTING_NAMES and pair.value is not None:
             yield Said(f"set.{_SETTING_NAMES[name]}", pair.value, f"{where}: {pair.text}")
+    draft = dump.pairs.get("speculative_config")
+    if draft and (model := _DRAFT.search(str(draft.value))):
+        yield Said("set.draft", model[1], f"{where}: speculative_config … {model[0]}")
 
 
 def _flagged(command: launch.Launch) -> Iterator[Said]:
     for flag, value in command.flags.items():
         name = canonical(Engine.VLLM, flag)
-        parsed = settings.literal(value)
+        parsed = True if not value and name in VLLM_SWITCHES else settings.literal(value)
         if name in _SETTING_NAMES and parsed is not None:
             yield Said(f"flag.{_SETTING_NAMES[name]}", parsed, command.text(flag))
 

@@ -9,13 +9,20 @@ same process that prints the pool.
 Pool. V1 prints tokens; the smallest over the engines counts. V0 prints blocks, which are tokens only if the block
 size is known; where V0 also complains it gives the tokens, and the two together give the block size.
 
-Nothing is derived for the longest prompt: vLLM counts the answer's first token in or out by version.
+The figure that V1 prints is no sum of blocks for every model: from 0.26 on (0.20 still multiplies blocks) it is the
+maximum concurrency times the longest sequence. For a model whose layers need KV of several kinds (`hybrid_kv`) memory
+over that figure is no price of a token, and a shorter context changes it (vllm#51041, vllm#54662).
+
+The longest prompt is only claimed where the engine itself names it: in the message that it will not start, "the
+estimated maximum model length is N". vLLM counts the answer's first token in or out by version.
 """
 
 from __future__ import annotations
 
 from kvfence.facts.fact import Fact, Role
+from kvfence.facts.flags import Kind
 from kvfence.facts.logs.evidence import Heard, first_of
+from kvfence.facts.logs.settings import typed
 
 STORES = frozenset(
     {
@@ -32,6 +39,12 @@ STORES = frozenset(
     }
 )
 """Connectors that keep KV somewhere, rather than carry it from a prefill server to a decode server."""
+_PLAIN = {
+    **dict.fromkeys(("tp_size", "dp_size", "pp_size", "port"), Kind.NUMBER),
+    **dict.fromkeys(("model", "quantization", "device", "host"), Kind.TEXT),
+    "mem_fraction": Kind.FRACTION,
+}
+"""Settings that are facts as they stand."""
 _BLOCK_SIZES = frozenset({1, 8, 16, 32, 64, 128, 256})
 """What `--block-size` has allowed; another quotient means that pool and blocks do not belong together."""
 
@@ -46,18 +59,35 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "context_length": first_of(heard.last("context.line"), *_settings(heard, "context")),
         "page_size": block_size,
         "kv_dtype": _kv_dtype(heard),
-        "tp_size": first_of(*_settings(heard, "tp_size")),
-        "dp_size": first_of(*_settings(heard, "dp_size")),
-        "pp_size": first_of(*_settings(heard, "pp_size")),
-        "model": first_of(*_settings(heard, "model")),
-        "port": first_of(*_settings(heard, "port")),
+        "usable_length": heard.least("estimated"),
+        "hybrid_kv": heard.last("hybrid"),
+        "attention_backend": first_of(heard.last("backend"), _typed(heard, "attention_backend", Kind.TEXT)),
+        "transfer_backend": _transfer(heard),
+        "cuda_graph": _cuda_graph(heard),
+        "draft_model": heard.last("set.draft"),
     }
-    numeric = {"context_length", "page_size", "tp_size", "dp_size", "pp_size", "port"}
+    plain = {name: _typed(heard, name, kind) for name, kind in _PLAIN.items()}
+    numeric = {"context_length", "page_size"}
     return {
         name: fact
-        for name, fact in found.items()
+        for name, fact in (plain | found).items()
         if fact is not None and (name not in numeric or type(fact.value) is int)
     }
+
+
+def _typed(heard: Heard, name: str, kind: Kind) -> Fact | None:
+    return typed(first_of(*_settings(heard, name)), kind)
+
+
+def _transfer(heard: Heard) -> Fact | None:
+    """The connector that carries KV from one server to another."""
+    connector = heard.last("connector")
+    return connector if connector and connector.value not in STORES else None
+
+
+def _cuda_graph(heard: Heard) -> Fact | None:
+    eager = _typed(heard, "enforce_eager", Kind.SWITCH)
+    return Fact(not eager.value, eager.seen) if eager else heard.last("graph.line")
 
 
 def _settings(heard: Heard, name: str) -> tuple[Fact | None, Fact | None]:
