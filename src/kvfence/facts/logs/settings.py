@@ -59,7 +59,7 @@ def parse(text: str, at: int) -> Settings:
 
 
 def typed(fact: Fact | None, kind: Kind) -> Fact | None:
-    """A setting as a fact of its kind; none where its value is of another, as `${PORT:-30000}` is no number."""
+    """A setting as a fact of its kind; none of another, as `${PORT:-30000}` is no number, and none of a secret."""
     match kind:
         case _ if fact is None:
             return None
@@ -69,6 +69,8 @@ def typed(fact: Fact | None, kind: Kind) -> Fact | None:
             return fact if type(fact.value) is bool else None
         case Kind.TEXT | Kind.FRACTION:
             return Fact(str(fact.value), fact.seen) if type(fact.value) is not bool else None
+        case Kind.SECRET:
+            return None
 
 
 def literal(raw: str) -> SettingValue:

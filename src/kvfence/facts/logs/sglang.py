@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from kvfence.facts.fact import Engine
-from kvfence.facts.flags import SGLANG, SGLANG_SWITCHES, canonical
+from kvfence.facts.flags import SGLANG, SGLANG_SWITCHES, Kind, canonical
 from kvfence.facts.logs import launch, settings
 from kvfence.facts.logs.sglang_lines import EVENTS, ROLES, SIZES
 from kvfence.facts.logs.statement import Happened, Phase, Said, Statement, own
@@ -20,7 +20,7 @@ _RANKS = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*((?: (?:DP|PP|ATTN_
 _LAUNCH = re.compile(r"(?:sglang[./]launch_server(?:\.py)?|\bsglang serve)\s+(?=.*--model(?:-path)?[ =](?!<)\S)")
 _SETTINGS = re.compile(r"\bserver_args=(?:ServerArgs)?(?=[({])")
 _DUMPED = (
-    *SGLANG,
+    *(name for name, setting in SGLANG.items() if setting.kind is not Kind.SECRET),
     "dcp_size",
     "enable_dp_attention",
     "disable_cuda_graph",
