@@ -15,6 +15,7 @@ FLOORS = {
     "facts": (1, "left"),
     "report": (1, "left"),
     "audit": (2, "left"),
+    "plan": (2, "left"),
     "probe": (2, "left"),
     "cell": (2, "right"),
     "demo": (3, "both"),

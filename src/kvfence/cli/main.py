@@ -15,6 +15,7 @@ from kvfence.cli.demo import demo
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.explain import explain
 from kvfence.cli.gate import gate
+from kvfence.cli.plan import plan
 from kvfence.cli.probe import probe
 from kvfence.cli.serve import serve
 from kvfence.cli.streams import mend_streams, print_to_nobody
@@ -51,6 +52,7 @@ app.command()(probe)
 app.command()(audit)
 app.command()(gate)
 app.command()(explain)
+app.command()(plan)
 app.command()(serve)
 
 

@@ -1,0 +1,97 @@
+"""The bytes of weights that one GPU holds: from the index of the files, as given, or counted from the config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kvfence.errors import UsageError
+from kvfence.plan.model_config import ModelConfig, document
+from kvfence.plan.parameters import Parameters, count
+from kvfence.plan.quantisation import WeightBytes, weight_bytes
+from kvfence.plan.setting import Engine, Setting
+
+INDEX = "model.safetensors.index.json"
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Bytes on one GPU of the fullest stage: low, likely, high, and where they come from."""
+
+    low: float
+    likely: float
+    high: float
+    source: str
+
+
+def weights_of(config: ModelConfig, setting: Setting, total_gib: float | None = None) -> Weights:
+    """One GPU's weights. A size that was measured on a GPU stands; an index is exact but for how it is split."""
+    measured = setting.measured.weights_gib
+    if measured is not None:
+        return Weights(*(measured * GIB,) * 3, "one GPU's, as the log says")
+    parameters, sizes = count(config), weight_bytes(config)
+    counted = _by_kind(parameters, sizes)
+    total, source, doubt = _total(config, total_gib, sum(counted.values()))
+    scale = total / sum(counted.values())
+    served = {kind: size * scale for kind, size in counted.items() if kind != "draft" or setting.draft_layers}
+    here = _on_one_gpu(served, setting)
+    # Allocators round up, kernels repack: a little more than the file has, seldom less.
+    return Weights(here * (1 - doubt), here, here * (1 + doubt) + 0.25 * GIB, source)
+
+
+def _total(config: ModelConfig, given_gib: float | None, counted: float) -> tuple[float, str, float]:
+    if given_gib is not None:
+        return given_gib * GIB, "--weights-gib", 0.02
+    listed = index_bytes(config)
+    if listed is not None:
+        return listed, f"total_size of {INDEX}", 0.02
+    return counted, "counted from the config", 0.05
+
+
+def index_bytes(config: ModelConfig) -> float | None:
+    """`metadata.total_size` of the index beside the config; none without one.
+
+    Raises:
+        UsageError: there is one and it does not say.
+    """
+    file = Path(config.file).with_name(INDEX)
+    if not file.is_file():
+        return None
+    part = document(file).get("metadata")
+    size = part.get("total_size") if isinstance(part, dict) else None
+    if isinstance(size, bool) or not isinstance(size, int | float) or size <= 0:
+        raise UsageError(f"{file}: no metadata.total_size above 0; give the weights: --weights-gib N")
+    return float(size)
+
+
+def _by_kind(parameters: Parameters, sizes: WeightBytes) -> dict[str, float]:
+    return {
+        "attention": parameters.attention * sizes.attention,
+        "replicated": parameters.replicated * sizes.attention,
+        "experts": parameters.experts * sizes.feed_forward,
+        "dense": parameters.dense * sizes.feed_forward,
+        "embedding": parameters.embedding * sizes.plain,
+        "draft": parameters.draft * sizes.feed_forward,
+    }
+
+
+def _on_one_gpu(kinds: dict[str, float], setting: Setting) -> float:
+    """Everything is split over `tp`, but for what is kept whole and, under attention DP, attention and embeddings.
+
+    SGLang 0.5.23 `layers/dp_attention.py`: attention is split over `tp / dp`, embeddings are whole on each GPU;
+    vLLM 0.32: experts over `tp * dp` (`--enable-expert-parallel`), the rest over `tp`.
+    """
+    split = setting.tp
+    attention = setting.attention_tp
+    tables = split if attention == split else 1
+    over = setting.tp * setting.dp if setting.engine is Engine.VLLM else setting.tp
+    total = (
+        kinds["attention"] / attention
+        + kinds["replicated"]
+        + kinds["experts"] / over
+        + kinds["dense"] / split
+        + kinds["embedding"] / tables
+        + kinds.get("draft", 0) / split
+    )
+    return total / setting.pp
