@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from kvfence.errors import UsageError
 from kvfence.findings.forecast import Attempt
-from kvfence.plan import sglang_budget, vllm_budget
 from kvfence.plan.model_config import ModelConfig
 from kvfence.plan.predict import Model, predict
 from kvfence.plan.setting import Engine, KvDtype, Measured, Setting
+from kvfence.plan.sglang_budget import default_fraction
+from kvfence.plan.sglang_budget import fraction as sglang_fraction
+from kvfence.plan.vllm_budget import fraction as vllm_fraction
 
 FRACTION_STEP = 0.01
 VLLM_FRACTION_MAX = 0.95
@@ -86,10 +88,10 @@ def _fractions(config: ModelConfig, setting: Setting) -> Iterator[Change]:
     if setting.measured.available_kv_gib is not None:
         return
     if setting.engine is Engine.SGLANG:
-        now, most = sglang_budget.fraction(config, setting), sglang_budget.default_fraction(config, setting)
+        now, most = sglang_fraction(config, setting), default_fraction(config, setting)
         flag = "--mem-fraction-static"
     else:
-        now, most, flag = vllm_budget.fraction(setting), VLLM_FRACTION_MAX, "--gpu-memory-utilization"
+        now, most, flag = vllm_fraction(setting), VLLM_FRACTION_MAX, "--gpu-memory-utilization"
     steps = int((most - now) / FRACTION_STEP + 1e-9)
     for step in range(1, steps + 1):
         value = round(now + step * FRACTION_STEP, 3)

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kvfence.findings.forecast import Cost, Forecast, Spread, Standing
-from kvfence.plan import sglang_budget, vllm_budget
 from kvfence.plan.cache import Cache, Keeps
 from kvfence.plan.context import KEYS, context_of, usable
 from kvfence.plan.fit import Need, attempts
 from kvfence.plan.predict import Model, Prediction, kept_by, predict
 from kvfence.plan.setting import Engine, Role, Setting
+from kvfence.plan.sglang_budget import fraction as sglang_fraction
+from kvfence.plan.vllm_budget import fraction as vllm_fraction
 
 
 def plan(model: Model, setting: Setting, need: Need | None = None) -> Forecast:
@@ -45,11 +46,7 @@ def plan(model: Model, setting: Setting, need: Need | None = None) -> Forecast:
 
 
 def _setting_line(model: Model, setting: Setting) -> str:
-    fraction = (
-        sglang_budget.fraction(model.config, setting)
-        if setting.engine is Engine.SGLANG
-        else vllm_budget.fraction(setting)
-    )
+    fraction = sglang_fraction(model.config, setting) if setting.engine is Engine.SGLANG else vllm_fraction(setting)
     own = " (its default)" if setting.fraction is None else ""
     return (
         f"{setting.engine} {setting.role}, {setting.per_node * setting.nodes} * {setting.gpu.name}, "

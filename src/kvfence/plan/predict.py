@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 
 from kvfence.errors import UsageError
 from kvfence.findings.forecast import Share, Spread
-from kvfence.plan import sglang_budget, sglang_pool, vllm_budget, vllm_pool
 from kvfence.plan.cache import Cache, Keeps
 from kvfence.plan.context import context_of
-from kvfence.plan.families import cache_of, draft, given
+from kvfence.plan.families.draft import with_model
+from kvfence.plan.family import cache_of, given
 from kvfence.plan.model_config import ModelConfig
 from kvfence.plan.setting import Engine, Setting
+from kvfence.plan.sglang_budget import budget as sglang_budget
+from kvfence.plan.sglang_pool import tokens as sglang_tokens
+from kvfence.plan.vllm_budget import budget as vllm_budget
+from kvfence.plan.vllm_pool import tokens as vllm_tokens
 from kvfence.plan.weights import Weights, weights_of
 
 
@@ -47,9 +51,9 @@ def predict(model: Model, setting: Setting) -> Prediction:
     context = context_of(model.config, setting)
     weights = _weights(model, setting)
     if setting.engine is Engine.SGLANG:
-        shares = sglang_budget.budget(model.config, setting, weights)
+        shares = sglang_budget(model.config, setting, weights)
     else:
-        shares = vllm_budget.budget(model.config, setting, weights)
+        shares = vllm_budget(model.config, setting, weights)
     rest = shares[-1]
     low, likely, high = (_tokens(cache, size, setting, context) for size in (rest.low, rest.likely, rest.high))
     return Prediction(cache=cache, shares=shares, pool=Spread(low=low, likely=likely, high=high), context=context)
@@ -57,8 +61,8 @@ def predict(model: Model, setting: Setting) -> Prediction:
 
 def _tokens(cache: Cache, rest_bytes: float, setting: Setting, context: int) -> int:
     if setting.engine is Engine.SGLANG:
-        return sglang_pool.tokens(cache, rest_bytes, setting)
-    return vllm_pool.tokens(cache, rest_bytes, setting, context)
+        return sglang_tokens(cache, rest_bytes, setting)
+    return vllm_tokens(cache, rest_bytes, setting, context)
 
 
 def kept_by(model: Model, setting: Setting) -> Cache:
@@ -67,7 +71,7 @@ def kept_by(model: Model, setting: Setting) -> Cache:
         return given(model.token_bytes)
     cache = cache_of(model.config, setting)
     if model.draft is not None:
-        cache = draft.with_model(cache, cache_of(model.draft, replace(setting, draft_layers=0)))
+        cache = with_model(cache, cache_of(model.draft, replace(setting, draft_layers=0)))
     if not cache.token_bytes(Keeps.FULL) and not cache.token_bytes(Keeps.WINDOW):
         raise UsageError(f"{model.config.file}: no layer keeps tokens, so there is no pool to plan")
     return cache

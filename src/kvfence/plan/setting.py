@@ -38,7 +38,7 @@ class KvDtype(StrEnum):
         return 1 if self.value.startswith("fp8") else 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Measured:
     """What a log said of one GPU's memory, in GiB; it stands in for what would be estimated."""
 

@@ -2,7 +2,7 @@ import pytest
 
 from kvfence.errors import UsageError
 from kvfence.plan.cache import Keeps
-from kvfence.plan.families import cache_of
+from kvfence.plan.family import cache_of
 from kvfence.plan.model_config import parse
 from kvfence.plan.parameters import count
 from kvfence.plan.setting import Engine, KvDtype
