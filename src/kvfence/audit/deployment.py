@@ -35,6 +35,10 @@ class Deployment:
     trees: Sequence[SourceTree] = ()
     """Engines' source trees, whichever node runs them."""
 
+    def current(self) -> tuple[NodeFacts, ...]:
+        """The nodes that no later start in the same log replaces: what they can hold now is theirs to say."""
+        return tuple(node for node in self.nodes if not node.superseded)
+
     def of(self, role: Role) -> tuple[NodeFacts, ...]:
         """The nodes of one role that no later start in the same log replaces."""
         return tuple(node for node in self.nodes if role_of(node) is role and not node.superseded)

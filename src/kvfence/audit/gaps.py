@@ -29,7 +29,7 @@ _OF_PAIRS = ("asymmetric-pools", "auto-truncate-on")
 
 def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
     """Everything about these nodes that was not seen."""
-    for node in deployment.nodes:
+    for node in deployment.current():
         yield from _node_gaps(node)
     yield from _pair_gaps(deployment)
     for tree in deployment.trees:

@@ -153,6 +153,8 @@ class NodeFacts:
     """It was read from what launches it: its settings are known, and nothing that only a running server knows."""
     superseded: bool = False
     """A later start of the same server stands in the same log."""
+    server: str = ""
+    """The same for all starts of one server in one log; empty where a server is seen once."""
     differing: tuple[Differing, ...] = ()
     """What its sources do not agree on, where it was read in more than one."""
 

@@ -57,7 +57,7 @@ def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
         _take(streams, candidate, file)
     for stream in streams.by_key.values():
         _settle(stream, streams)
-    return Reading(tuple(_nodes(streams, fallback_name)), tuple(streams.gaps))
+    return Reading(tuple(_nodes(streams, file, fallback_name)), tuple(streams.gaps))
 
 
 @cache
@@ -110,7 +110,7 @@ def _settle(stream: Stream, streams: _Streams) -> None:
         )
 
 
-def _nodes(streams: _Streams, fallback_name: str) -> Iterator[NodeFacts]:
+def _nodes(streams: _Streams, file: str, fallback_name: str) -> Iterator[NodeFacts]:
     kept = [(key, start) for key, stream in streams.by_key.items() for start in stream.alive()]
     names = _named([(key[2], key[0]) for key, _start in kept], fallback_name)
     for name, (key, start) in zip(names, kept, strict=True):
@@ -121,6 +121,7 @@ def _nodes(streams: _Streams, fallback_name: str) -> Iterator[NodeFacts]:
             facts={"engine": engine, **facts} if engine else facts,
             happenings=start.happenings(),
             superseded=_is_superseded(start, streams.by_key[key]),
+            server=_server(start, key, streams.by_key[key], file),
         )
 
 
@@ -132,6 +133,13 @@ def _engine(start: Start) -> Fact | None:
 def _is_superseded(start: Start, stream: Stream) -> bool:
     later = stream.starts[stream.starts.index(start) + 1 :]
     return any(_same_server(start, other) for other in later)
+
+
+def _server(start: Start, key: StreamKey, stream: Stream, file: str) -> str:
+    """A name for a start's server, if it has more starts: its log, its printer, its first start's place."""
+    same = [index for index, other in enumerate(stream.starts) if other is start or _same_server(start, other)]
+    printer = key[0].long if key[0] else ""
+    return f"{file} {printer} {key[1]} {key[2] or ''} {same[0]}" if len(same) > 1 else ""
 
 
 def _same_server(one: Start, other: Start) -> bool:

@@ -35,7 +35,7 @@ CODE = "KVF103"
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each worker of a pair that truncates."""
     unequal = {node.name for pair in deployment.pairs() if _is_unequal(*pair) for node in pair}
-    for node in deployment.nodes:
+    for node in deployment.current():
         allowed = node.fact("allow_auto_truncate")
         truncated = node.happenings.get(Kind.TRUNCATED)
         if not is_disaggregated(node) or not (truncated or (allowed and allowed.value is True)):

@@ -36,7 +36,7 @@ _CONTENT_CHECKS = {"I2-count", "I2-digest"}
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each worker of a pair that is known to run unchecked."""
-    for node in deployment.nodes:
+    for node in deployment.current():
         checks = node.text("checks")
         if not is_disaggregated(node) or checks is None or _checked(node, checks):
             continue

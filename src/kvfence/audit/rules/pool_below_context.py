@@ -58,7 +58,7 @@ _CELL_CONSEQUENCE = {
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node whose pool is below its context."""
-    for node in deployment.nodes:
+    for node in deployment.current():
         held, context = holds_tokens(node), node.number("context_length")
         if held is None or context is None or held >= context:
             continue
