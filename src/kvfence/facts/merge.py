@@ -1,9 +1,10 @@
 """A node that was read twice, from its log and from its endpoint, made one; what cannot be decided stays two.
 
-Two readings are of one node when nothing that they both say of its identity differs (engine, role, model, port, and a
-host where both name one), something that can only be one server's agrees (its port, or its host's name), and no third
-reading fits as well. On no port at all they are one only if role, pool and context agree: then nothing hangs on it.
-A log does not prove that it is of the server that answers now, so what the two differ in is kept beside the facts.
+Two readings are of one node when nothing that they both say of its identity differs (engine, role, model, port, a host
+where both name one, a bootstrap port where no port decides), something that can only be one server's agrees (its port,
+or its host's name), and no third reading fits as well. On no port at all they are one only if role, pool and context
+agree: then nothing hangs on it. A log does not prove that it is of the server that answers now, so what the two differ
+in is kept beside the facts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 from kvfence.facts.fact import Differing, NodeFacts
 from kvfence.findings.finding import Evidence
 
-_IDENTITY = ("engine", "role", "model", "port", "bootstrap_port")
+_IDENTITY = ("engine", "role", "model", "port")
 _SAME_WITHOUT_PORT = ("role", "pool_tokens", "context_length")
 _NOT_COMPARED = frozenset({"engine_version_min", "engine_version_max", "host"})
 """Bounds are no values; a host is the name that each side has for it."""
@@ -93,7 +94,11 @@ def _alone(pair: _Pair, fitting: Sequence[_Pair]) -> bool:
 def _fit(live: NodeFacts, other: NodeFacts) -> bool:
     if any(_differ(live, other, name) for name in _IDENTITY) or _hosts_differ(live, other):
         return False
-    if _ports_agree(live, other) or _agree(live, other, "bootstrap_port") or _called_alike(live, other):
+    if _ports_agree(live, other):
+        return True
+    if _differ(live, other, "bootstrap_port"):
+        return False
+    if _agree(live, other, "bootstrap_port") or _called_alike(live, other):
         return True
     return all(_agree(live, other, name) for name in _SAME_WITHOUT_PORT)
 
@@ -156,7 +161,8 @@ def _join(live: NodeFacts, other: NodeFacts) -> NodeFacts:
 
 
 def _name(live: NodeFacts, other: NodeFacts) -> str:
-    return live.name if live.name == other.name else f"{other.name} ({live.name})"
+    same = live.name == other.name or _kind(other) is not _Kind.MEASURED
+    return live.name if same else f"{other.name} ({live.name})"
 
 
 def _apart(

@@ -67,9 +67,21 @@ def test_what_they_do_not_agree_on_is_kept_beside_the_live_value():
         (live(port=None), logged(port=None, pool_tokens=1)),
         (live("h:1", port=None), logged(port=2, pool_tokens=1)),
         (live(port=None, role=None), logged(port=None)),
+        (live(port=None, bootstrap_port=1), logged(port=None, bootstrap_port=2)),
         (live(), replace(logged(), superseded=True)),
     ],
-    ids=["role", "port", "model", "engine", "host", "pool without port", "other port", "no role", "superseded"],
+    ids=[
+        "role",
+        "port",
+        "model",
+        "engine",
+        "host",
+        "pool without port",
+        "other port",
+        "no role",
+        "bootstrap port",
+        "superseded",
+    ],
 )
 def test_what_is_not_decided_stays_apart(one: NodeFacts, other: NodeFacts):
     """Something of their identity differs, or nothing that is one server's own agrees: two nodes."""
@@ -85,8 +97,16 @@ def test_what_is_not_decided_stays_apart(one: NodeFacts, other: NodeFacts):
         (live("pod-0:8000", port=None), logged("pod-0", port=None, pool_tokens=1)),
         (live(host="0.0.0.0"), logged(host="10.0.0.6")),
         (live(role=None), logged()),
+        (live(bootstrap_port=31998), logged(bootstrap_port=8998)),
     ],
-    ids=["all the same", "port of the address", "name of the host", "any host", "role in one"],
+    ids=[
+        "all the same",
+        "port of the address",
+        "name of the host",
+        "any host",
+        "role in one",
+        "another bootstrap port",
+    ],
 )
 def test_what_is_decided_is_one(one: NodeFacts, other: NodeFacts):
     """A port, a host's name, or role and pool and context together decide it."""
@@ -105,6 +125,7 @@ def test_a_log_a_launch_command_and_a_bootstrap_server_join_one_node():
     asked = _node("run.sh", "run.sh", 3, pool_tokens=None, mem_fraction="0.8")
     route = live("10.0.0.5:8998", port=None, pool_tokens=None, context_length=None, model=None, bootstrap_port=8998)
     (node,), _apart = merged([asked, live(bootstrap_port=8998), route, logged()])
+    assert node.name == "p0 (10.0.0.5:30000)"
     assert node.text("mem_fraction") == "0.8"
     assert len(node.evidence("role")) == 4
 
