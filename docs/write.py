@@ -29,6 +29,7 @@ from kvfence.audit.pages import index, page  # noqa: E402 — the same
 from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
 from kvfence.cli.main import app, options  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
+from support.plan_cases import page as plans_against_logs  # noqa: E402 — the same
 
 HEAD = """# Command line
 
@@ -126,6 +127,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "cli.md", command_line()
     yield ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8"))
     yield DOCS / "diagrams" / "floors.svg", picture()
+    yield DOCS / "plan-against-logs.md", plans_against_logs()
     yield DOCS / "rules" / "README.md", index()
     for rule in cards():
         yield DOCS / "rules" / f"{rule.id}.md", page(rule)

@@ -35,6 +35,7 @@ def plan(
     weights_gib: given.WeightsGib = None,
     draft: given.Draft = None,
     draft_layers: given.DraftLayers = 0,
+    draft_tokens: given.DraftTokens = 0,
     page_size: given.Page = None,
     chunk: given.Chunk = None,
     running: given.Running = None,
@@ -82,6 +83,7 @@ def plan(
         hybrid=not no_hybrid,
         radix=not no_radix,
         draft_layers=draft_layers,
+        draft_tokens=draft_tokens,
         measured=Measured(free_before_gib, free_after_gib, available_kv_gib),
     )
     other = None if draft is None else read(draft)

@@ -69,6 +69,7 @@ WeightsGib = Annotated[
 ]
 Draft = Annotated[str | None, typer.Option("--draft", metavar="CONFIG", help="Config of a draft model.")]
 DraftLayers = Annotated[int, typer.Option("--draft-layers", help="Built-in draft layers in use (MTP, NEXTN).", min=0)]
+DraftTokens = Annotated[int, typer.Option("--draft-tokens", help="Tokens that are guessed ahead.", min=0)]
 Page = Annotated[int | None, typer.Option("--page-size", help="Tokens of a page or block.", min=1)]
 Chunk = Annotated[
     int | None,
@@ -96,7 +97,11 @@ FreeAfter = Annotated[
 ]
 AvailableKv = Annotated[
     float | None,
-    typer.Option("--available-kv-gib", help="A log's 'Available KV cache memory' (vLLM).", callback=_above),
+    typer.Option(
+        "--available-kv-gib",
+        help="A log's 'Available KV cache memory' (vLLM), or SGLang's pools' sizes.",
+        callback=_above,
+    ),
 ]
 Written = Annotated[Format, typer.Option("--format", help="A table for people, or JSON.")]
 Output = Annotated[

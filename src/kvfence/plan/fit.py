@@ -86,7 +86,7 @@ def _both(first: Change, second: Change) -> Change:
 def _fractions(config: ModelConfig, setting: Setting) -> Iterator[Change]:
     """Up to what the engine itself would leave for activations: more is paid for by running out of memory later."""
     if setting.measured.available_kv_gib is not None:
-        return
+        return  # what a log measured holds for its own fraction only
     if setting.engine is Engine.SGLANG:
         now, most = sglang_fraction(config, setting), default_fraction(config, setting)
         flag = "--mem-fraction-static"

@@ -13,6 +13,7 @@ from kvfence.plan.predict import Model, Prediction, kept_by, predict
 from kvfence.plan.setting import Engine, Role, Setting
 from kvfence.plan.sglang_budget import fraction as sglang_fraction
 from kvfence.plan.vllm_budget import fraction as vllm_fraction
+from kvfence.plan.vllm_pool import tokens_logged_before_021
 
 
 def plan(model: Model, setting: Setting, need: Need | None = None) -> Forecast:
@@ -86,7 +87,8 @@ def _notes(model: Model, made: Prediction, asked: Need, setting: Setting) -> Ite
     if setting.dp > 1:
         yield f"attention runs {setting.dp} times over: this is one pool of {setting.dp}, and a prompt must fit in one"
     if setting.engine is Engine.VLLM and (made.cache.of(Keeps.WINDOW) or made.cache.of(Keeps.STATE)):
-        yield "vLLM before 0.21 logs another 'KV cache size' for hybrids; its 'Maximum concurrency' is this one"
+        older = tokens_logged_before_021(made.cache, made.shares[-1].likely, setting, made.context)
+        yield f"before 0.21 vLLM's 'KV cache size' is about {older:,} here; its 'Maximum concurrency' is this one"
     if setting.role is not Role.UNIFIED:
         other = Role.DECODE if setting.role is Role.PREFILL else Role.PREFILL
         yield f"the {other} pool differs: plan it too, and promise what the smaller one holds"

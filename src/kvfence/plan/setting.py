@@ -47,7 +47,7 @@ class Measured:
     free_after_gib: float | None = None
     """SGLang: `Load weight end. … avail mem=`."""
     available_kv_gib: float | None = None
-    """vLLM: `Available KV cache memory:`."""
+    """vLLM: `Available KV cache memory:`; SGLang: the sizes of all pools together."""
     weights_gib: float | None = None
     """One GPU's weights: SGLang `mem usage=`, vLLM `Model loading took`."""
 
@@ -84,6 +84,8 @@ class Setting:
     """Whether prefixes are cached; SGLang's decode worker does not."""
     draft_layers: int = 0
     """Layers of a built-in draft (MTP, NEXTN, EAGLE) that keep KV like the model's own."""
+    draft_tokens: int = 0
+    """Tokens that are guessed ahead: vLLM keeps a state for each (`num_speculative_tokens`)."""
     measured: Measured = Measured()
 
     def __post_init__(self) -> None:

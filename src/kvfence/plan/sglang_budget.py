@@ -25,6 +25,8 @@ def budget(config: ModelConfig, setting: Setting, weights: Weights) -> tuple[Sha
     `rest = free after weights - free before weights * (1 - fraction)` (SGLang 0.5.23
     `mem_cache/kv_cache_configurator.py _profile_available_bytes`), in GiB that its log calls GB.
     """
+    if setting.measured.available_kv_gib is not None:
+        return (Share(name="left for the pool", **_exact(setting.measured.available_kv_gib), source="the log"),)
     before = _free_before(setting)
     after = _free_after(before, setting, weights)
     kept = 1 - fraction(config, setting)
@@ -49,18 +51,19 @@ def budget(config: ModelConfig, setting: Setting, weights: Weights) -> tuple[Sha
 def _free_before(setting: Setting) -> Share:
     """Free before the weights: what the driver reports less the CUDA context and the communicators' buffers.
 
-    Their size is not in any config; logs of public issues have 0.8 to 2.5 GiB (docs/plan-against-logs.md).
+    Their size is not in any config. Public logs have 0.9 GiB on A10G (tp 4), 1.1 on RTX 4090 (tp 2), 2.3 on H200
+    (tp 8, SemiAnalysisAI/InferenceX#2128), 3.7 on B200 (tp 4): a little, and a share.
     """
     told = setting.measured.free_before_gib
     if told is not None:
         return Share(name="free before weights", **_exact(told), source="the log")
     total = setting.gpu.memory_bytes
-    likely = (1.0 if setting.tp == 1 else 1.5) * GIB
+    likely = 0.5 * GIB + total * 0.005 if setting.tp == 1 else 0.7 * GIB + total * 0.014
     return Share(
         name="free before weights",
-        low=total - min(3 * GIB, total / 8),
-        likely=total - min(likely, total / 16),
-        high=total - min(0.7 * GIB, total / 32),
+        low=total - min(2 * likely + 0.5 * GIB, total / 4),
+        likely=total - min(likely, total / 8),
+        high=total - min(likely / 3, total / 16),
         source=f"{setting.gpu.memory_mib} MiB of the driver ({setting.gpu.source}), less context and communicators",
     )
 

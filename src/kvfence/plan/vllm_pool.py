@@ -24,6 +24,8 @@ class Group:
     """Layers that share a block table: the block's bytes over them, and the blocks that one request takes."""
 
     layers: int
+    block: int
+    """Tokens of one block."""
     page_bytes: int
     blocks_per_request: int
 
@@ -45,6 +47,16 @@ def tokens(cache: Cache, rest_bytes: float, setting: Setting, context: int) -> i
     return blocks * context // sum(group.blocks_per_request for group in groups)
 
 
+def tokens_logged_before_021(cache: Cache, rest_bytes: float, setting: Setting, context: int) -> int:
+    """What versions before 0.21 log as the cache's size: blocks shared out evenly, by the smallest block.
+
+    vLLM 0.19 `v1/core/kv_cache_utils.py _report_kv_cache_config`; corrected by vllm-project/vllm#40694 and others.
+    """
+    groups = groups_of(cache, setting, context)
+    block = max(group.layers * group.page_bytes for group in groups)
+    return max(int(rest_bytes), 0) // block // len(groups) * min(group.block for group in groups)
+
+
 def groups_of(cache: Cache, setting: Setting, context: int) -> tuple[Group, ...]:
     """One group where all layers keep every token; else groups of equally many layers with pages of one size."""
     if cache.of(Keeps.STATE):
@@ -55,7 +67,7 @@ def groups_of(cache: Cache, setting: Setting, context: int) -> tuple[Group, ...]
     kind = Keeps.FULL if cache.of(Keeps.FULL) else Keeps.WINDOW
     length = context if kind is Keeps.FULL else _window_tokens(cache, setting, context)
     spare = 0 if kind is Keeps.FULL else 1
-    return (Group(1, page * cache.token_bytes(kind), -(-length // page) + spare),)
+    return (Group(1, page, page * cache.token_bytes(kind), -(-length // page) + spare),)
 
 
 def _window_tokens(cache: Cache, setting: Setting, context: int) -> int:
@@ -78,7 +90,7 @@ def _with_windows(cache: Cache, setting: Setting, context: int) -> tuple[Group, 
         block = page * (largest // some.token_bytes)
         length = context if some.keeps is Keeps.FULL else _window_tokens(cache, setting, context)
         each = -(-length // block) + (some.keeps is Keeps.WINDOW)
-        found += [Group(size, page * largest, each)] * -(-some.count // size)
+        found += [Group(size, block, page * largest, each)] * -(-some.count // size)
     return tuple(found)
 
 
@@ -101,12 +113,17 @@ def _with_states(cache: Cache, setting: Setting, context: int) -> tuple[Group, .
     full = cache.of(Keeps.FULL)
     state = max(some.state_bytes for some in states)
     if not full:
-        return (Group(sum(some.count for some in states), state, 1),)
+        return (Group(sum(some.count for some in states), 1, state, _states(setting)),)
     token = max(some.token_bytes for some in full)
     step = max(ALIGNMENT, setting.page_size or 0)
     block = step * max(1, -(-state // (step * token)))
     counts = [sum(some.count for some in full), sum(some.count for some in states)]
     size = _group_size(counts)
     page = block * token
-    attention = [Group(size, page, -(-context // block))] * -(-counts[0] // size)
-    return (*attention, *[Group(size, page, 1)] * -(-counts[1] // size))
+    attention = [Group(size, block, page, -(-context // block))] * -(-counts[0] // size)
+    return (*attention, *[Group(size, block, page, _states(setting))] * -(-counts[1] // size))
+
+
+def _states(setting: Setting) -> int:
+    """Blocks of one request in a group of recurrent layers (vLLM 0.32 `MambaSpec.max_memory_usage_bytes`)."""
+    return (2 if setting.radix else 1) + setting.draft_tokens

@@ -112,7 +112,7 @@ def test_the_smallest_change_comes_first(setting, need, flag):
 def test_two_changes_are_tried_only_when_none_alone_fits():
     """The last resort names both."""
     setting = setting_of(tp=8, fraction=0.88)
-    forecast = plan(Model(config=config_of("deepseek-v3")), setting, Need(context=1 << 20, requests=24))
+    forecast = plan(Model(config=config_of("deepseek-v3")), setting, Need(context=1 << 20, requests=20))
     assert forecast.change is not None
     assert " and " in forecast.change.what
     assert not any(" and " not in attempt.what and attempt.fits for attempt in forecast.tried)

@@ -24,7 +24,9 @@ _NEITHER = {"mlp", "moe", "-", "E"}
 class State:
     """A recurrent layer's state before it is split over GPUs, in numbers."""
 
-    convolved: int
+    channels: int
+    taps: int
+    """Tokens that a convolution looks back."""
     recurrent: int
 
 
@@ -51,7 +53,7 @@ def _gated_delta(config: ModelConfig) -> State:
     heads, width = config.whole("linear_num_value_heads"), config.whole("linear_value_head_dim")
     keys, key_width = config.whole("linear_num_key_heads"), config.whole("linear_key_head_dim")
     taps = config.whole("linear_conv_kernel_dim", default=4) - 1
-    return State((2 * keys * key_width + heads * width) * taps, heads * width * key_width)
+    return State(2 * keys * key_width + heads * width, taps, heads * width * key_width)
 
 
 def _kimi(config: ModelConfig) -> State:
@@ -61,7 +63,7 @@ def _kimi(config: ModelConfig) -> State:
         heads, width, kernel = (int(part[name]) for name in ("num_heads", "head_dim", "short_conv_kernel_size"))
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{config.file}: linear_attn_config lacks {error}; give a config that has it") from error
-    return State(3 * heads * width * (kernel - 1), heads * width * width)
+    return State(3 * heads * width, kernel - 1, heads * width * width)
 
 
 def _mamba(config: ModelConfig) -> State:
@@ -74,7 +76,7 @@ def _mamba(config: ModelConfig) -> State:
     state = config.whole("ssm_state_size", "mamba_d_state", "mamba_state_size")
     groups = config.whole("n_groups", "mamba_n_groups", default=1)
     taps = config.whole("conv_kernel", "mamba_d_conv", default=4) - 1
-    return State((heads * width + 2 * groups * state) * taps, heads * width * state)
+    return State(heads * width + 2 * groups * state, taps, heads * width * state)
 
 
 def recurrent_bytes(config: ModelConfig, setting: Setting) -> int:
@@ -116,13 +118,17 @@ def kinds(config: ModelConfig) -> tuple[int, int]:
 
 
 def layers(config: ModelConfig, setting: Setting) -> tuple[Layers, ...]:
-    """Attention in some layers, a state in others; the state's heads are split over the GPUs."""
+    """Attention in some layers, a state in others; the state's heads are split over the GPUs.
+
+    vLLM's convolutions also keep a draft's guesses (vLLM 0.32 `mamba_utils.py gated_delta_net_state_shape`).
+    """
     state = _state(config)
     assert state is not None
     full, recurrent = kinds(config)
     family = mla if mla.matches(config) else gqa
     split = setting.attention_tp
-    size = -(-state.convolved // split) * 2 + -(-state.recurrent // split) * recurrent_bytes(config, setting)
+    taps = state.taps + (setting.draft_tokens if setting.engine is Engine.VLLM else 0)
+    size = -(-state.channels // split) * taps * 2 + -(-state.recurrent // split) * recurrent_bytes(config, setting)
     return (
         *(some for some in family.layers(config, setting, full) if full),
         Layers(

@@ -1,0 +1,128 @@
+"""Plans against logs of real servers: the cases, what is predicted for each, and the page made from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from kvfence.findings.forecast import Spread
+from kvfence.plan.gpus import gpu_of
+from kvfence.plan.predict import Model, predict
+from kvfence.plan.setting import Engine, KvDtype, Measured, Setting
+from kvfence.plan.vllm_pool import tokens_logged_before_021
+from support.plan_models import config_of
+from support.source_tree import ROOT
+
+CASES = ROOT / "tests" / "corpus" / "plan" / "cases.json"
+FROM_LOG = "with the log's memory figures"
+FROM_CONFIG = "from the config alone"
+HEAD = """# Plans against logs
+
+Written by `make docs` from `tests/corpus/plan`: what `kvfence plan` says of servers whose logs are public, beside what
+they logged. The models' values are those of their public configs, as far as they are read. No figure is tuned to a
+case. Two ways, which must not be taken for one another:
+
+- *with the log's memory figures*: free memory before and after the weights, or the size of the pools or of the cache,
+  is given. This tests what a token, a page, a window, a state and a draft cost, and how an engine shares memory between
+  them. It does not test how much memory is left: small errors here are what arithmetic should have.
+- *from the config alone*: a GPU's name and the command's flags are given. This also tests the counted weights and what
+  is kept back. vLLM measures that in a profile run, for which there is no formula: its rows show how far a rule of
+  thumb goes. There are few such rows, all of one family: few public logs have the whole command and the kind of GPU.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One prediction beside what was logged."""
+
+    family: str
+    engine: str
+    model: str
+    source: str
+    given: str
+    pool: Spread
+    logged: int
+    remark: str
+
+    @property
+    def error(self) -> float:
+        """Of the likely figure, in percent of what was logged."""
+        return 100 * (self.pool.likely - self.logged) / self.logged
+
+
+def cases() -> list[dict[str, Any]]:
+    return list(json.loads(CASES.read_text(encoding="utf-8")))
+
+
+def rows() -> list[Row]:
+    """All of them; a case whose command is whole is predicted twice, once without what its log measured."""
+    return [row for case in cases() for row in _rows(case)]
+
+
+def _rows(case: dict[str, Any]) -> Iterator[Row]:
+    setting = _setting(case)
+    yield _row(case, setting, FROM_LOG)
+    if case.get("config_alone"):
+        yield _row(case, replace(setting, measured=Measured()), FROM_CONFIG)
+
+
+def _setting(case: dict[str, Any]) -> Setting:
+    changed = dict(case["setting"])
+    dtype = KvDtype(changed.pop("kv_dtype", "auto"))
+    measured = Measured(**case["measured"])
+    return Setting(engine=Engine(case["engine"]), gpu=gpu_of(case["gpu"]), kv_dtype=dtype, measured=measured, **changed)
+
+
+def _row(case: dict[str, Any], setting: Setting, given: str) -> Row:
+    made = predict(Model(config=config_of(case["model"])), setting)
+    pool = made.pool
+    if case.get("counted"):
+        rest = made.shares[-1]
+        low, likely, high = (
+            tokens_logged_before_021(made.cache, size, setting, made.context)
+            for size in (rest.low, rest.likely, rest.high)
+        )
+        pool = Spread(low=low, likely=likely, high=high)
+    return Row(
+        family=made.cache.family,
+        engine=case["engine"],
+        model=case["model"],
+        source=case["source"],
+        given=given,
+        pool=pool,
+        logged=case["logged"],
+        remark=case.get("remark", ""),
+    )
+
+
+def medians(found: list[Row]) -> dict[tuple[str, str], tuple[int, float]]:
+    """For each way and family: how many rows, and the median of their absolute errors in percent."""
+    keys = sorted({(row.given, row.family) for row in found}, reverse=True)
+    grouped = {key: [abs(row.error) for row in found if (row.given, row.family) == key] for key in keys}
+    return {key: (len(errors), median(errors)) for key, errors in grouped.items()}
+
+
+def page() -> str:
+    """docs/plan-against-logs.md."""
+    found = rows()
+    parts = [HEAD, "## Median absolute error\n", "| given | family | rows | median |", "| --- | --- | --: | --: |"]
+    parts += [f"| {given} | {name} | {n} | {error:.2f} % |" for (given, name), (n, error) in medians(found).items()]
+    for given in (FROM_LOG, FROM_CONFIG):
+        parts += [
+            f"\n## Tokens {given}\n",
+            "| family | engine | model | predicted | logged | error | low to high | log |",
+        ]
+        parts += ["| --- | --- | --- | --: | --: | --: | --- | --- |"]
+        parts += [_line(row) for row in found if row.given == given]
+    return "\n".join(parts) + "\n"
+
+
+def _line(row: Row) -> str:
+    pool = row.pool
+    spread = "" if row.given == FROM_LOG else f"{pool.low:,} to {pool.high:,}"
+    figures = f"{pool.likely:,} | {row.logged:,} | {row.error:+.2f} % | {spread}"
+    told = ". ".join(word for word in (row.source, row.remark) if word)
+    return f"| {row.family} | {row.engine} | {row.model} | {figures} | {told} |"
