@@ -19,7 +19,7 @@ def test_a_pair_by_address_and_by_log_is_two_nodes_with_the_incidents_findings()
     assert ran.code == 1
     assert [node["facts"]["role"] for node in document["nodes"]] == ["prefill", "decode"]
     critical = {one["rule"]: one for one in document["findings"] if one["severity"] == "critical"}
-    assert {"pool-below-context", "asymmetric-pools", "refused-prompts-seen"} == critical.keys()
+    assert {"pool-below-context", "asymmetric-pools", "affected-version", "refused-prompts-seen"} == critical.keys()
     places = {seen["file"] for seen in critical["asymmetric-pools"]["evidence"]}
     assert {f"{prefill.url}/server_info", f"{decode.url}/server_info", *logs} <= places
 

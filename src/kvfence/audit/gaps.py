@@ -23,7 +23,7 @@ from kvfence.findings.deployment import NotChecked
 from kvfence.findings.source_tree import Presence, SourceTree
 
 _OF_SIZES = ("pool-below-context", "asymmetric-pools")
-_OF_CHECKS = ("checks-off",)
+_OF_CHECKS = ("checks-off", "affected-version")
 _OF_PAIRS = ("asymmetric-pools", "auto-truncate-on")
 
 

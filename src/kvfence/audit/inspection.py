@@ -75,10 +75,12 @@ def judged(
     """What the rules say of these nodes and trees. A rule that fails is a gap, never a pass."""
     deployment = Deployment(nodes, trees)
     findings: list[Finding] = []
+    missed: list[NotChecked] = []
     failed: list[NotChecked] = []
     for rule in rules:
         try:
             findings.extend(rule.check(deployment))
+            missed.extend(rule.gaps(deployment))
         except Exception as error:  # noqa: BLE001 — whatever went wrong in it, the rule has said nothing
             why = f"it failed with {type(error).__name__}: {error}; report it"
             failed.append(NotChecked(f"rule {rule.id}", why, rules=(rule.id,), broken=True))
@@ -86,7 +88,7 @@ def judged(
     return AuditResult(
         nodes=tuple(reported(node) for node in nodes),
         findings=tuple(findings),
-        not_checked=(*unread, *gaps_of(deployment), *failed),
+        not_checked=(*unread, *gaps_of(deployment), *missed, *failed),
         rules=tuple(rule.card for rule in rules),
         trees=tuple(trees),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kvfence.audit.rule import Rule
 from kvfence.audit.rules import (
+    affected_version,
     asymmetric_pools,
     auto_truncate_on,
     check_failed,
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule.of(pool_below_context),
     Rule.of(asymmetric_pools),
     Rule.of(auto_truncate_on),
+    Rule.of(affected_version),
     Rule.of(refused_prompts_seen),
     Rule.of(checks_off),
     Rule.of(check_not_running),

@@ -16,18 +16,21 @@ Take the next free one of its hundred, and add it to `tests/corpus/rule-codes.tx
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Protocol
 
 from kvfence.audit.deployment import Deployment
+from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Finding
 from kvfence.findings.rule_card import RuleCard
 
+AskGaps = Callable[[Deployment], Iterator[NotChecked]]
+
 
 class RuleModule(Protocol):
-    """What a module of `rules/` holds."""
+    """What a module of `rules/` holds; one that alone needs a fact has `gaps(deployment)` as well."""
 
     ID: str
     CODE: str
@@ -51,6 +54,11 @@ class Rule:
     def of(cls, module: RuleModule) -> Rule:
         """The rule that a module holds."""
         return cls(id=module.ID, code=module.CODE, page=cleandoc(module.__doc__ or ""), module=module)
+
+    def gaps(self, deployment: Deployment) -> Iterator[NotChecked]:
+        """What this rule could not be asked for want of a fact; most leave that to `gaps_of`."""
+        ask: AskGaps | None = getattr(self.module, "gaps", None)
+        return ask(deployment) if ask else iter(())
 
     @property
     def title(self) -> str:

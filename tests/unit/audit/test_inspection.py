@@ -76,6 +76,7 @@ def test_findings_come_worst_first():
         "pool-below-context",
         "asymmetric-pools",
         "refused-prompts-seen",
+        "affected-version",
         "checks-off",
     }
 

@@ -44,6 +44,7 @@ def _at_least(heard: Heard) -> Iterator[Fact]:
 
 def _at_most(heard: Heard) -> Iterator[Fact]:
     until: tuple[tuple[str, Fact | None], ...] = (
+        ("0.5.21", _missing(heard, "disaggregation_decode_allocation_policy")),
         ("0.5.20", _missing(heard, CHECKSUM)),
         ("0.5.18", _styled(heard, "repr")),
         ("0.5.15", _missing(heard, "kv_canary")),

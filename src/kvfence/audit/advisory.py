@@ -1,0 +1,168 @@
+"""Known faults of releases, as OSV records, and whether one of them is a node's. The records are `advisories/*.json`.
+
+A version is decided where the node's own, or its bounds, stand on one side of the fix. Pre-releases of the fixing
+version are not decided. What a record needs besides and no source shows is not decided either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from kvfence.audit.deployment import engine_of, is_older, role_of
+from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.findings.finding import Confidence, Severity
+
+_PACKAGES = {Engine.SGLANG: "sglang", Engine.VLLM: "vllm"}
+_PRE_RELEASE = re.compile(r"\d\.?(?:a|b|rc|dev)\d*")
+
+
+class _Event(msgspec.Struct, frozen=True):
+    introduced: str | None = None
+    fixed: str | None = None
+
+
+class _Range(msgspec.Struct, frozen=True):
+    events: tuple[_Event, ...]
+
+
+class _Package(msgspec.Struct, frozen=True):
+    name: str
+
+
+class _Affected(msgspec.Struct, frozen=True):
+    package: _Package
+    ranges: tuple[_Range, ...]
+
+
+class _Read(msgspec.Struct, frozen=True):
+    oldest: str | None = None
+    newest: str | None = None
+
+
+class _Specific(msgspec.Struct, frozen=True):
+    roles: dict[str, Severity]
+    read: _Read
+    covered_by: tuple[str, ...] = ()
+    connectors: tuple[str, ...] = ()
+    needs: str | None = None
+
+
+class Advisory(msgspec.Struct, frozen=True):
+    """One record, as far as the rule asks it; OSV's other fields are for those who read it."""
+
+    id: str
+    summary: str
+    affected: tuple[_Affected, ...]
+    database_specific: _Specific
+
+    @property
+    def package(self) -> str:
+        """On PyPI; a record is of one."""
+        return self.affected[0].package.name
+
+    @property
+    def introduced(self) -> str:
+        """The first release that has it; `0` for "from the start, as far as known"."""
+        return next(event.introduced for event in self._events() if event.introduced)
+
+    @property
+    def fixed(self) -> str | None:
+        """The first release without it, if one is known."""
+        return next((event.fixed for event in self._events() if event.fixed), None)
+
+    def _events(self) -> Iterator[_Event]:
+        for affected in self.affected:
+            for one in affected.ranges:
+                yield from one.events
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The node has it."""
+
+    advisory: Advisory
+    severity: Severity
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The node may have it; what is missing to tell."""
+
+    advisory: Advisory
+    missing: str
+    decisive: bool
+
+
+@cache
+def advisories() -> tuple[Advisory, ...]:
+    """All records of the package, by id."""
+    folder = files("kvfence.audit") / "advisories"
+    texts = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".json"))
+    return tuple(sorted((msgspec.json.decode(text, type=Advisory) for text in texts), key=lambda one: one.id))
+
+
+def judged_by_version(node: NodeFacts) -> Iterator[Hit | Open]:
+    """Every record that is, or may be, the node's: of its engine, for its role, not covered by a check that is on."""
+    engine, role = engine_of(node), role_of(node)
+    for advisory in advisories():
+        severity = advisory.database_specific.roles.get(role or "")
+        if engine is None or _PACKAGES.get(engine) != advisory.package or severity is None or _covered(advisory, node):
+            continue
+        missing = _missing(advisory, node)
+        if missing is None:
+            continue
+        if missing:
+            yield Open(advisory, missing, decisive=advisory.database_specific.needs is None)
+        else:
+            yield Hit(advisory, severity, _confidence(advisory, node))
+
+
+def _covered(advisory: Advisory, node: NodeFacts) -> bool:
+    """Also where its checks are not known: that is a gap of its own."""
+    checks = node.text("checks")
+    by = advisory.database_specific.covered_by
+    return bool(by) and (checks is None or any(check.partition("=")[0] in by for check in checks.split(",")))
+
+
+def _missing(advisory: Advisory, node: NodeFacts) -> str | None:
+    """What must be known to tell; nothing if all is, and None if the node does not have it."""
+    lowest, highest = _bounds(node)
+    fixed, specific = advisory.fixed, advisory.database_specific
+    connector = node.text("transfer_backend")
+    if specific.connectors and connector and connector not in specific.connectors:
+        return None
+    if highest and is_older(highest, advisory.introduced):
+        return None
+    if fixed and lowest and not is_older(lowest, fixed) and not _precedes(lowest, fixed):
+        return None
+    if fixed and (highest is None or not is_older(highest, fixed)):
+        return f"the version: it is fixed in {fixed}"
+    if specific.connectors and not connector:
+        return f"the KV connector: it is of {specific.connectors[0]}"
+    return f"whether it has {specific.needs}" if specific.needs else ""
+
+
+def _precedes(version: str, fixed: str) -> bool:
+    """Whether it may be a pre-release of the fixing one."""
+    return not is_older(fixed, version) and bool(_PRE_RELEASE.search(version))
+
+
+def _bounds(node: NodeFacts) -> tuple[str | None, str | None]:
+    exact = node.text("engine_version")
+    return exact or node.text("engine_version_min"), exact or node.text("engine_version_max")
+
+
+def _confidence(advisory: Advisory, node: NodeFacts) -> Confidence:
+    """High for an exact version among those that were read for the record."""
+    exact, read = node.text("engine_version"), advisory.database_specific.read
+    if exact is None or read.oldest is None or read.newest is None:
+        return Confidence.MEDIUM
+    outside = is_older(exact, read.oldest) or is_older(read.newest, exact)
+    return Confidence.MEDIUM if outside else Confidence.HIGH

@@ -1,0 +1,124 @@
+"""A worker of a disaggregated pair runs a release with a known fault that mixes requests' KV.
+
+## What it says
+
+The node's version lies in the range of an advisory of `src/kvfence/audit/advisories`: OSV records on SGLang and vLLM,
+each with its public reports. The finding names every advisory that is the node's, and the release that ends it where
+one is known.
+
+## Why it matters
+
+The incident's own fault is one of them: SGLang before 0.5.20 lets a refused prompt run on as one token. A wider race
+on the same path lasts until 0.5.22. And no release up to 0.5.23 makes decode compare what arrived with what it
+reserved.
+
+## How bad
+
+As the record says for the role: the incident's fault is critical on prefill, the race high on both, the missing
+comparison low on decode, and only where no check is on that covers it. One server for both roles has none of them.
+
+The confidence is high where the version itself was read and lies among those that were read or run for the advisory,
+medium where the log only bounds it (SGLang does not print its version) or the release is another one.
+
+Where the bounds leave it open the rule says so, and does not pass. What hangs on more than the version (vLLM's faults
+need a hybrid model, a lease too short, or transfers both ways) is told as not checked.
+
+## What ends it
+
+The release that is named, on every worker of the pair; where none is, the check that covers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kvfence.audit.advisory import Advisory, Hit, Open, judged_by_version
+from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, is_older
+from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.findings.deployment import NotChecked
+from kvfence.findings.finding import Confidence, Finding, Severity
+
+ID = "affected-version"
+CODE = "KVF302"
+_NAMES = {Engine.SGLANG: "SGLang", Engine.VLLM: "vLLM"}
+_WORST_FIRST = tuple(Severity)
+_HOW = {
+    Engine.SGLANG: "name its address as well: /server_info says the version, its log never does",
+    Engine.VLLM: "give the log from its start on, or let /version through",
+}
+_COVER = {Engine.SGLANG: "set --disaggregation-enable-kv-checksum on prefill and on decode"}
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for each node with an advisory of its own."""
+    for node in deployment.nodes:
+        hits = [found for found in judged_by_version(node) if isinstance(found, Hit)]
+        if hits:
+            yield _finding(node, sorted(hits, key=lambda hit: _WORST_FIRST.index(hit.severity)))
+
+
+def gaps(deployment: Deployment) -> Iterator[NotChecked]:
+    """What could not be told of a node, for want of its version or of what else a record needs."""
+    for node in deployment.nodes:
+        found = [one for one in judged_by_version(node) if isinstance(one, Open)]
+        for decisive in (True, False):
+            left = [one for one in found if one.decisive is decisive]
+            if left:
+                yield NotChecked(node.name, _why(node, left), decisive=decisive, rules=(ID,))
+
+
+def _finding(node: NodeFacts, hits: Sequence[Hit]) -> Finding:
+    worst = [hit for hit in hits if hit.severity is hits[0].severity]
+    return Finding(
+        rule=ID,
+        severity=hits[0].severity,
+        confidence=Confidence.HIGH if all(hit.confidence is Confidence.HIGH for hit in worst) else Confidence.MEDIUM,
+        node=node.name,
+        message=f"This {node.text('role')} worker runs {_version(node)}. {' '.join(_told(hit) for hit in hits)}",
+        evidence=node.evidence("engine_version", "engine_version_max", "engine_version_min", "role", "checks"),
+        fix=_fix(node, [hit.advisory for hit in hits]),
+    )
+
+
+def _version(node: NodeFacts) -> str:
+    engine = engine_of(node)
+    name = _NAMES[engine] if engine else "an engine"
+    exact = node.text("engine_version")
+    lowest, highest = node.text("engine_version_min"), node.text("engine_version_max")
+    if exact or (lowest and lowest == highest):
+        return f"{name} {exact or lowest}"
+    match lowest, highest:
+        case None, None:
+            return f"{name} of a version that was not read"
+        case None, _:
+            return f"{name} {highest} or older"
+        case _, None:
+            return f"{name} {lowest} or later"
+        case _:
+            return f"{name} {lowest} to {highest}"
+
+
+def _told(hit: Hit) -> str:
+    ends = f"fixed in {hit.advisory.fixed}" if hit.advisory.fixed else "no release known that fixes it"
+    return f"{hit.advisory.id}, {hit.severity}: {hit.advisory.summary} ({ends})."
+
+
+def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
+    engine = engine_of(node)
+    release = ""
+    for fixed in (advisory.fixed for advisory in found if advisory.fixed):
+        release = fixed if not release or is_older(release, fixed) else release
+    unfixed = [advisory.id for advisory in found if not advisory.fixed]
+    name = _NAMES[engine] if engine else ""
+    upgrade = f"Run {name} {release} or later on every prefill and decode worker." if release else ""
+    cover = _COVER.get(engine, "keep to what its references advise") if engine else ""
+    rest = f"Against {', '.join(unfixed)}, {cover}." if unfixed else ""
+    return " ".join(part for part in (upgrade, rest) if part)
+
+
+def _why(node: NodeFacts, left: Sequence[Open]) -> str:
+    source = "what the endpoint says" if from_endpoint(node) else "the log"
+    told = "; ".join(f"{one.advisory.id} hangs on {one.missing}" for one in left)
+    engine = engine_of(node)
+    how = f"; {_HOW[engine]}" if engine and left[0].decisive else ""
+    return f"{told}, which is not in {source}{how}"
