@@ -109,7 +109,12 @@ def advisories() -> tuple[Advisory, ...]:
 
 
 def judged_by_version(node: NodeFacts) -> Iterator[Hit | Open]:
-    """Every record that is, or may be, the node's: of its engine, for its role, not covered by a check that is on."""
+    """Every record that is, or may be, the node's: of its engine, for its role, not covered by a check that is on.
+
+    Nothing of a node that is planned: a launch command says no version.
+    """
+    if node.planned:
+        return
     engine, role = engine_of(node), role_of(node)
     for advisory in advisories():
         severity = advisory.database_specific.roles.get(role or "")
