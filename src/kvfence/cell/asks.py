@@ -60,9 +60,12 @@ class Faulted:
     """A check failed or a worker is gone: the request ends with an error and without text (I8)."""
 
     check: str
-    """The invariant or check that failed, such as `I2-count`, or `worker-lost`."""
+    """The invariant or check that failed, such as `I2-count`; or `worker-lost`, or `server-stopping`."""
     message: str
 
+
+STOPPING = Faulted(check="server-stopping", message="the server is stopping")
+"""How every answer ends that is open, or is asked for, when the cell stops."""
 
 Answer = Piece | Finished | Refused | Faulted
 

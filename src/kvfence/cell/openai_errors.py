@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from starlette.responses import JSONResponse
 
-from kvfence.cell.asks import Faulted, Refused
+from kvfence.cell.asks import STOPPING, Faulted, Refused
 
 JsonObject = dict[str, object]
 
@@ -50,6 +50,8 @@ def refusal(refused: Refused, field: str) -> ApiError:
 
 
 def fault(faulted: Faulted) -> ApiError:
-    """The 5xx that says which check failed (I8)."""
+    """The 5xx that says which check failed (I8), or that the server is stopping."""
+    if faulted.check == STOPPING.check:
+        return ApiError(503, f"{faulted.message}; ask again later", code=faulted.check)
     status = 503 if faulted.check == "worker-lost" else 500
     return ApiError(status, f"The request was ended by a check: {faulted.message}", code=faulted.check)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 
 import kvfence
-from kvfence.cell.asks import Answer, Ask, Faulted, Finished, Piece, Refused, Sample
+from kvfence.cell.asks import STOPPING, Answer, Ask, Faulted, Finished, Piece, Refused, Sample
 from kvfence.cell.config import CellConfig, start_figures
 from kvfence.cell.frames import Control, Frame, Inbox, Outbox, Report, Work
 from kvfence.cell.prefix import prefix_keys
@@ -51,6 +51,7 @@ class RouterDriver:
         self._lost: set[Role] = set()
         self._refusals = 0
         self._requests = 0
+        self._stopping = False
         self._listener: threading.Thread | None = None
 
     @property
@@ -71,6 +72,9 @@ class RouterDriver:
 
     async def answer(self, ask: Ask) -> AsyncIterator[Answer]:
         """Yield pieces, then exactly one end. Closing early tells the workers that the client is gone."""
+        if self._stopping:
+            yield STOPPING
+            return
         room = RoomId(next(self._rooms))
         answers: asyncio.Queue[Answer] = asyncio.Queue()
         self._answers[room], self._asks[room] = answers, ask
@@ -97,13 +101,28 @@ class RouterDriver:
             self._answers.pop(room, None)
             self._asks.pop(room, None)
 
+    @property
+    def open_answers(self) -> int:
+        """How many clients wait for an end."""
+        return len(self._answers)
+
+    def refuse_new(self) -> None:
+        """Refuse every later request: the server is stopping. Nobody should send it more, so it is not healthy."""
+        self._stopping = True
+
+    def end_open(self) -> None:
+        """End every open answer with an error that says so, and let the workers give its pages back."""
+        for room in tuple(self._router.rooms):
+            self._happen(on.ClientGone(room=room))
+            self._answers[room].put_nowait(STOPPING)
+
     def healthy(self) -> bool:
-        """Whether every worker is running and something can be held; also notices a worker that is gone."""
+        """Whether it takes requests, every worker runs and something can be held; notices a worker that is gone."""
         alive = self._alive()
         for role, running in alive.items():
             if not running and role not in self._lost:
                 self._lose(role)
-        return all(alive.values()) and self.usable_tokens > 0
+        return not self._stopping and all(alive.values()) and self.usable_tokens > 0
 
     def samples(self) -> Iterable[Sample]:
         """The workers' last figures, and the router's own."""

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-import uvicorn
+from multiprocessing import resource_tracker
 
 import kvfence
-from kvfence.cell.config import CellConfig, start_line
+from kvfence.cell.config import CellConfig, Hosting, start_line
+from kvfence.cell.http_server import HttpServer
 from kvfence.cell.openai_app import build_app
 from kvfence.cell.router import RouterDriver
 from kvfence.cell.workers import WORKER_ROLES, Workers, start_workers
@@ -22,6 +22,7 @@ from kvfence.core.ids import Role
 from kvfence.errors import TargetError
 
 LOG = logging.getLogger("kvfence.cell")
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +49,27 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(config: CellConfig, bound: socket.socket) -> None:
-    """Serve on `bound` until SIGINT or SIGTERM; then let requests end, stop the workers and return."""
+    """Serve on `bound` until SIGINT or SIGTERM; then end all requests, stop the workers and return."""
     # uvicorn shuts down on either signal and then raises it again: as an exception it lets workers be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if config.hosting is Hosting.PROCESS:
+        resource_tracker.ensure_running()  # started later, it would let signals through again
+    _hold_signals()  # not while workers start or stop; and worker processes inherit it: their parent decides
     workers = start_workers(config)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         server, router = _server(config, workers)
         LOG.info("kvfence cell ready: url=%s max_model_len=%d", _url(bound), router.usable_tokens)
         asyncio.run(_serve(server, router, bound))
     except KeyboardInterrupt:
         LOG.info("kvfence cell stopped")
     finally:
+        _hold_signals()
         workers.stop()
+
+
+def _hold_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
 
 
 @contextmanager
@@ -78,18 +88,17 @@ def running_cell(config: CellConfig, bound: socket.socket | None = None) -> Iter
         workers.stop()
 
 
-def _server(config: CellConfig, workers: Workers) -> tuple[uvicorn.Server, RouterDriver]:
+def _server(config: CellConfig, workers: Workers) -> tuple[HttpServer, RouterDriver]:
     for role in WORKER_ROLES:
         LOG.info("%s", start_line(config, role, kvfence.__version__))
     outboxes = {role: workers.outboxes[role] for role in WORKER_ROLES}
     router = RouterDriver(
         config, inbox=workers.inbox, own=workers.outboxes[Role.ROUTER], outboxes=outboxes, alive=workers.alive
     )
-    settings = uvicorn.Config(build_app(router), log_config=None, access_log=False, timeout_graceful_shutdown=5)
-    return uvicorn.Server(settings), router
+    return HttpServer(build_app(router), router), router
 
 
-async def _serve(server: uvicorn.Server, router: RouterDriver, bound: socket.socket) -> None:
+async def _serve(server: HttpServer, router: RouterDriver, bound: socket.socket) -> None:
     router.start(asyncio.get_running_loop())
     try:
         with bound:

@@ -144,7 +144,8 @@ def _end_with_parent() -> None:
 
 
 def _run_process(role: Role, shared: _Shared) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    for order in (signal.SIGINT, signal.SIGTERM):  # a terminal and systemd tell the whole group
+        signal.signal(order, signal.SIG_IGN)  # the parent decides when to stop
     threading.Thread(target=_end_with_parent, name="kvfence-parent", daemon=True).start()
     stores = {other: PagedKV.attached(shared.config, other, name) for other, name in shared.segments.items()}
     own, peer = stores[role], stores[_peer(role)]
