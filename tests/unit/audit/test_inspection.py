@@ -77,6 +77,7 @@ def test_findings_come_worst_first():
         "asymmetric-pools",
         "refused-prompts-seen",
         "affected-version",
+        "headroom-below-factor",
         "checks-off",
     }
 
