@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
+import msgspec
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -24,6 +25,8 @@ from kvfence.cell.openai_requests import ChatRequest, CompletionRequest, Tokeniz
 
 BODY_BYTES_MAX = 64 << 20
 """A million tokens of JSON-escaped text is a few MB; this is ten times as much."""
+TOKENIZE_BYTES_MAX = 8 << 20
+"""Eight times the longest context that is served; its answer has four bytes a token."""
 CLIENT_CLOSED = 499
 """nginx's status for a client that went away; nobody sees it but logs."""
 
@@ -63,16 +66,17 @@ class _Face:
     async def chat(self, request: Request) -> Response:
         body = parsed(await _body(request), ChatRequest)
         ask = as_ask(body, self._engine, _api_key(request))
-        return await self._answer(request, ask, "chat", stream=bool(body.stream), with_usage=body.usage_in_stream)
+        return await self._answer(request, ask, "chat", body)
 
     async def completions(self, request: Request) -> Response:
         body = parsed(await _body(request), CompletionRequest)
         ask = as_ask(body, self._engine, _api_key(request))
-        return await self._answer(request, ask, "completion", stream=bool(body.stream), with_usage=body.usage_in_stream)
+        return await self._answer(request, ask, "completion", body)
 
     async def tokenize(self, request: Request) -> Response:
-        tokens = parsed(await _body(request), TokenizeRequest).text()
-        return JSONResponse({"count": len(tokens), "max_model_len": self._engine.usable_tokens, "tokens": list(tokens)})
+        body = await _body(request, TOKENIZE_BYTES_MAX)
+        content = await asyncio.to_thread(_tokenized, body, self._engine.usable_tokens)
+        return Response(content, media_type="application/json")
 
     async def health(self, _request: Request) -> Response:
         return Response(status_code=200 if self._engine.healthy() else 503)
@@ -80,18 +84,18 @@ class _Face:
     async def metrics(self, _request: Request) -> Response:
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
 
-    async def _answer(self, request: Request, ask: Ask, kind: Kind, *, stream: bool, with_usage: bool) -> Response:
+    async def _answer(self, request: Request, ask: Ask, kind: Kind, body: ChatRequest | CompletionRequest) -> Response:
         answers = self._engine.answer(ask)
-        reply = Reply(kind, self._engine.model)
+        reply = Reply(kind, self._engine.model, limit_named=body.new_tokens is not None)
         async with AsyncExitStack() as ending:
             ending.push_async_callback(_close, answers)
             first = await _unless_gone(request, anext(answers))  # an early refusal is an HTTP status, streaming or not
             if isinstance(first, Refused | Faulted):
                 raise _error(first, reply)
             every = _from(first, answers)
-            if not stream:
+            if not body.stream:
                 return await _unless_gone(request, _whole(reply, every))
-            return _Events(_events(reply, every, with_usage=with_usage), ending.pop_all())
+            return _Events(_events(reply, every, with_usage=body.usage_in_stream), ending.pop_all())
 
 
 class _Events(StreamingResponse):
@@ -169,7 +173,9 @@ async def _close(answers: AsyncIterator[Answer]) -> None:
 
 
 def _error(answer: Refused | Faulted, reply: Reply) -> ApiError:
-    return refusal(answer, reply.prompt_field) if isinstance(answer, Refused) else fault(answer)
+    if isinstance(answer, Refused):
+        return refusal(answer, reply.prompt_field, limit_named=reply.limit_named)
+    return fault(answer)
 
 
 async def _disconnected(request: Request) -> None:
@@ -177,14 +183,20 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-async def _body(request: Request) -> bytes:
+def _tokenized(body: bytes, usable_tokens: int) -> bytes:
+    tokens = parsed(body, TokenizeRequest).text()
+    return msgspec.json.encode({"count": len(tokens), "max_model_len": usable_tokens, "tokens": list(tokens)})
+
+
+async def _body(request: Request, bytes_max: int | None = None) -> bytes:
+    bytes_max = bytes_max or BODY_BYTES_MAX
     size = 0
     parts: list[bytes] = []
     try:
         async for part in request.stream():
             size += len(part)
-            if size > BODY_BYTES_MAX:
-                raise ApiError(413, f"the body is over {BODY_BYTES_MAX} bytes")
+            if size > bytes_max:
+                raise ApiError(413, f"the body is over {bytes_max} bytes")
             parts.append(part)
     except ClientDisconnect as error:
         raise ApiError(CLIENT_CLOSED, "the client went away") from error

@@ -36,10 +36,11 @@ class ApiError(Exception):
         return b"data: " + msgspec.json.encode(self.body) + b"\n\n"
 
 
-def refusal(refused: Refused, field: str) -> ApiError:
+def refusal(refused: Refused, field: str, *, limit_named: bool = True) -> ApiError:
     """The 4xx that names both figures and the gate (I7), and the `field` of the body that is too long."""
     new = refused.asked_tokens - refused.prompt_tokens
-    asked = f"{refused.prompt_tokens} tokens" + (f" and {new} new ones were asked for" if new > 0 else "")
+    more = f" and {new} new ones were asked for" if limit_named else ", and an answer needs at least one more"
+    asked = f"{refused.prompt_tokens} tokens" + (more if new > 0 else "")
     return ApiError(
         400,
         f"This model's usable length is {refused.usable_tokens} tokens, but the prompt has {asked}. "

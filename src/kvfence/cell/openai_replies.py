@@ -29,8 +29,9 @@ def usage(finished: Finished) -> JsonObject:
 class Reply:
     """One answer on its way. Streamed and whole answers decode bytes alike, so their texts are equal."""
 
-    def __init__(self, kind: Kind, model: str) -> None:
+    def __init__(self, kind: Kind, model: str, *, limit_named: bool = True) -> None:
         self.kind = kind
+        self.limit_named = limit_named
         self.model = model
         self.id = ("chatcmpl-" if kind == "chat" else "cmpl-") + uuid.uuid4().hex
         self.created = int(time.time())

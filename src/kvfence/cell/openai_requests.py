@@ -12,22 +12,15 @@ import msgspec
 
 from kvfence.cell.asks import Ask, Engine
 from kvfence.cell.openai_errors import ApiError
+from kvfence.cell.openai_fields import refuse_unsupported
 
 DEFAULT_NEW_TOKENS = 256
 """Where a client names no limit; bounded by what is usable."""
 
-_HARMLESS: dict[str, tuple[object, ...]] = {
-    "n": (1,),
-    "best_of": (1,),
-    "echo": (False,),
-    "suffix": ("",),
-    "logprobs": (False,),
-    "logit_bias": ({},),
-    "tools": ([],),
-    "functions": ([],),
-    "response_format": ({"type": "text"},),
-}
-"""Fields that would change what is asked, with the values under which they ask for nothing (null besides)."""
+STOPS_MAX = 4
+"""How many texts may end an answer; OpenAI takes as many."""
+STOP_BYTES_MAX = 1024
+"""Each is compared with the end of the answer at every token, so its length is bounded; a sentence fits."""
 
 PositiveInt = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -67,20 +60,21 @@ class _Sampling(msgspec.Struct, frozen=True, kw_only=True):
     stop: str | list[str] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    n: object = None
-    best_of: object = None
-    echo: object = None
-    suffix: object = None
-    logprobs: object = None
-    logit_bias: object = None
-    tools: object = None
-    functions: object = None
-    response_format: object = None
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    min_p: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    top_k: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    seed: int | None = None
     cache_salt: str | None = None
 
     def stops(self) -> tuple[bytes, ...]:
         texts = [self.stop] if isinstance(self.stop, str) else self.stop or []
-        return tuple(text.encode() for text in texts if text)
+        if len(texts) > STOPS_MAX:
+            raise ApiError(400, f"'stop' has {len(texts)} texts; at most {STOPS_MAX} can be taken", param="stop")
+        stops = tuple(text.encode() for text in texts if text)
+        if any(len(stop) > STOP_BYTES_MAX for stop in stops):
+            raise ApiError(400, f"a text of 'stop' is over {STOP_BYTES_MAX} bytes", param="stop")
+        return stops
 
     @property
     def usage_in_stream(self) -> bool:
@@ -136,7 +130,10 @@ Body = TypeVar("Body")
 def parsed(body: bytes, kind: type[Body]) -> Body:
     """The body as a value. Raises `ApiError` with status 400, naming the field."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        request = msgspec.json.decode(body, type=kind)
+        if isinstance(request, _Sampling):
+            refuse_unsupported(body)
+        return request  # noqa: TRY300 — the errors below are both decoders'
     except msgspec.ValidationError as error:
         text, _, where = str(error).partition(" - at `$.")
         raise ApiError(400, text, param=where.rstrip("`").split("[")[0] or None) from error
@@ -167,13 +164,9 @@ def as_ask(request: ChatRequest | CompletionRequest, engine: Engine, api_key: st
     if request.model and request.model != engine.model:
         message = f"the model '{request.model}' does not exist; this is '{engine.model}'"
         raise ApiError(404, message, param="model", code="model_not_found")
-    for name, harmless in _HARMLESS.items():
-        value = getattr(request, name)
-        if value is not None and (type(value), value) not in [(type(other), other) for other in harmless]:
-            raise ApiError(400, f"'{name}' is not supported by this model", param=name)
     prompt = request.prompt() if isinstance(request, ChatRequest) else completion_prompt(request)
     if not prompt:
-        raise ApiError(400, "the prompt is empty", param="prompt")
+        raise ApiError(400, "the prompt is empty", param="messages" if isinstance(request, ChatRequest) else "prompt")
     room_left = engine.usable_tokens - len(prompt)
     default = max(1, min(DEFAULT_NEW_TOKENS, room_left))
     return Ask(

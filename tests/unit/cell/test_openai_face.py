@@ -87,7 +87,7 @@ def test_a_refusal_is_a_400_with_both_figures_and_the_gate(path, field, stream):
     """Streaming or not: it comes before anything of a stream."""
     refused = Refused(asked_tokens=7100, prompt_tokens=7000, usable_tokens=6400, gate="prefill")
     with facing(NaiveEngine(says=(refused,))) as root:
-        response = httpx.post(root + path, json={**PATHS[path], "stream": stream})
+        response = httpx.post(root + path, json={**PATHS[path], "max_tokens": 100, "stream": stream})
     error = response.json()["error"]
     assert (response.status_code, error["code"]) == (400, "context_length_exceeded")
     assert (error["type"], error["param"]) == ("invalid_request_error", field)
@@ -160,6 +160,22 @@ def test_a_body_over_the_limit_is_a_413(naive, monkeypatch):
     response = httpx.post(f"{naive[0]}/v1/completions", json={"prompt": "x" * 1000})
     assert (response.status_code, response.json()["error"]["type"]) == (413, "invalid_request_error")
     assert httpx.post(f"{naive[0]}/v1/completions", json={"prompt": "x" * 900}).status_code == 200
+
+
+def test_a_refusal_counts_no_new_tokens_that_the_client_did_not_ask_for():
+    """Where no limit was named, the message names none."""
+    refused = Refused(asked_tokens=7001, prompt_tokens=7000, usable_tokens=6400, gate="router")
+    with facing(NaiveEngine(says=(refused,))) as root:
+        message = httpx.post(f"{root}/v1/completions", json={"prompt": "ab"}).json()["error"]["message"]
+    assert "asked for" not in message
+    assert "7000 tokens" in message
+
+
+def test_tokenize_has_a_limit_of_its_own(naive):
+    """A body over it is a 413 that says how much; a million tokens are answered."""
+    over = httpx.post(f"{naive[0]}/tokenize", json={"prompt": "x" * openai_app.TOKENIZE_BYTES_MAX}, timeout=30)
+    assert (over.status_code, str(openai_app.TOKENIZE_BYTES_MAX) in over.text) == (413, True)
+    assert httpx.post(f"{naive[0]}/tokenize", json={"prompt": "x" * 1_000_000}, timeout=30).json()["count"] == 1_000_000
 
 
 def test_the_key_and_the_salt_make_the_tenant(naive):

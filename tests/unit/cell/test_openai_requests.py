@@ -62,6 +62,19 @@ def test_a_tenant_is_not_readable():
         (ChatRequest, "tools", [{"type": "function"}]),
         (ChatRequest, "functions", [{"name": "f"}]),
         (ChatRequest, "response_format", {"type": "json_object"}),
+        (ChatRequest, "tool_choice", "required"),
+        (ChatRequest, "top_logprobs", 3),
+        (ChatRequest, "guided_json", {}),
+        (CompletionRequest, "prompt_logprobs", 0),
+        (CompletionRequest, "min_tokens", 5),
+        (CompletionRequest, "presence_penalty", 0.5),
+        (CompletionRequest, "temperature", -1),
+        (CompletionRequest, "temperature", "hot"),
+        (CompletionRequest, "top_p", 0),
+        (CompletionRequest, "seed", "x"),
+        (CompletionRequest, "stop", ["x"] * 5),
+        (ChatRequest, "stop", "x" * 1025),
+        (ChatRequest, "messages", [{"role": "user", "content": ""}]),
     ],
 )
 def test_what_would_change_the_answer_and_cannot_be_done_is_refused_by_name(kind, field, value):
@@ -79,7 +92,8 @@ def test_what_would_change_the_answer_and_cannot_be_done_is_refused_by_name(kind
         {"n": 1, "best_of": 1, "echo": False, "suffix": "", "logit_bias": {}},
         {"n": None, "echo": None, "logprobs": None, "stream": None, "stop": None, "max_tokens": None},
         {"logprobs": False, "tools": [], "functions": [], "response_format": {"type": "text"}},
-        {"temperature": 0.7, "seed": 5, "user": "somebody", "a field that nobody knows": [{}]},
+        {"tool_choice": "none", "top_logprobs": 0, "min_tokens": 0, "presence_penalty": 0, "guided_json": None},
+        {"temperature": 0.7, "top_p": 1, "top_k": -1, "seed": 5, "user": "somebody", "a field that nobody knows": [{}]},
     ],
 )
 def test_what_asks_for_nothing_is_accepted(harmless):
