@@ -44,7 +44,7 @@ docs: $(VENV)/.dev ## write what is generated in docs/
 bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a log is read
 	$(BIN)/python benchmarks/digest.py
 	$(BIN)/python benchmarks/fence_cost.py
-	$(BIN)/python benchmarks/audit_noise.py
+	$(BIN)/python benchmarks/audit_throughput.py
 
 fuzz: $(VENV)/.dev ## every fuzzer with KVFENCE_FUZZ_CASES cases (1000000)
 	$(BIN)/python -m pytest -q -m fuzz --timeout 0 tests/fuzz

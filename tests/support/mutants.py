@@ -107,7 +107,10 @@ def invented(node: NodeFacts, text: str) -> list[str]:
 
 def _numbers(text: str) -> set[int]:
     found = set()
-    for match in _NUMBER.finditer(re.sub(r"\x1b\[\d*m", "", text)):
+    plain = re.sub(r"\x1b\[\d*m", "", text)
+    # In a command a shell's quoting is no part of a word: `6\5536` and `6''5536` are 65536.
+    unquoted = re.sub(r"""[\\'"]""", "", plain) if " --" in plain else ""
+    for match in _NUMBER.finditer(f"{plain}\n{unquoted}"):
         digits = match[0]
         if _DIGITS.fullmatch(digits.removeprefix("-")):
             found.add(int(digits[:4000]))

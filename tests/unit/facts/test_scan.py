@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kvfence.facts.anchors import Anchors
 from kvfence.facts.read_log import log_anchors, read_log, understood
 from kvfence.facts.scan import LINE_BYTES_MAX, candidates
 from kvfence.facts.wrapping import unwrap
@@ -74,3 +76,32 @@ def test_bytes_that_are_no_text_do_not_hide_a_fact():
     """Invalid UTF-8 around a headline leaves its facts."""
     (node,) = read_log(io.BytesIO(b"\xff\xfe\n" + HIT + b"\n\xc3("), file="f", fallback_name="n").nodes
     assert node.number("pool_tokens") == 64
+
+
+STEMS = st.lists(st.binary(min_size=11, max_size=20).filter(lambda stem: b"\n" not in stem), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(st.data(), STEMS, st.integers(0, 3))
+def test_a_stem_is_found_wherever_it_stands(data: st.DataObject, stems: list[bytes], before: int):
+    """Every line with a stem of any bytes is found, at any offset and beside anything; no other line is."""
+    inside = st.lists(st.one_of(st.sampled_from(stems), st.binary(max_size=12)), max_size=4)
+    lines = [b"".join(parts).replace(b"\n", b"") for parts in data.draw(st.lists(inside, max_size=12))]
+    body = b"x" * before + b"".join(line + b"\n" for line in lines)
+    found = Anchors.of(stems).line_starts(body)
+    starts = [0, *(at + 1 for at, byte in enumerate(body[:-1]) if byte == ord("\n"))] if body.endswith(b"\n") else []
+    held = [at for at in starts if any(stem in body[at : body.index(b"\n", at)] for stem in stems)]
+    assert found == held
+
+
+def test_a_stem_across_two_portions_is_found():
+    """Where a portion of the search ends within a stem, at any of its bytes, the stem is found."""
+    anchors = Anchors.of([b"max_total_num_tokens="])
+    for before in range(4 * 16_384 - 24, 4 * 16_384 + 4):
+        assert anchors.line_starts(b"." * before + b"max_total_num_tokens=1\n") == [0]
+
+
+def test_a_stem_that_is_too_short_is_refused():
+    """A stem of ten bytes could stand where it has no whole pair of words."""
+    with pytest.raises(ValueError, match="too short"):
+        Anchors.of([b"0123456789"])

@@ -26,7 +26,8 @@ _DUMPED = (
     "disable_cuda_graph",
     "disaggregation_decode_allocation_policy",
 )
-_MESSAGES = (*SIZES, *ROLES, *EVENTS)
+_MESSAGES = (*EVENTS, *SIZES, *ROLES)
+"""What happens at run time stands first: it may fill a log, and a start does not."""
 STEMS = (*(message.stem for message in _MESSAGES), "server_args=", "launch_server", "sglang serve")
 """Every line that this reader understands has one of these."""
 

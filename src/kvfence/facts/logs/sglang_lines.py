@@ -79,7 +79,7 @@ SIZES = messages(
         numbers("swa.full", "swa.window"),
     ),
     (
-        "(all SWA)",
+        "memory pool (all SWA)",
         rf"\bUse sliding window memory pool \(all SWA\)\. swa_layer_tokens={COUNT}",
         numbers("swa.window"),
     ),
@@ -160,7 +160,7 @@ EVENTS = messages(
         _truncated_before,
     ),
     (
-        "Prefill batch, #new-seq: 1, #new-token: 1,",
+        "#new-token: 1, #cached-token: 0,",
         r"\bPrefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0,",
         _one_token,
     ),

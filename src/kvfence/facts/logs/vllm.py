@@ -13,12 +13,12 @@ from kvfence.facts.fact import Engine
 from kvfence.facts.flags import VLLM_SWITCHES, canonical
 from kvfence.facts.logs import launch, settings
 from kvfence.facts.logs.statement import Happened, Phase, Said, Statement, own
-from kvfence.facts.logs.vllm_lines import EVENTS, SIZES
+from kvfence.facts.logs.vllm_lines import EVENTS, LOGO, SIZES
 
 _RANK = re.compile(r"\(EngineCore(_DP\d+|_\d+)?\b")
 _VERSION = r"v?(?P<version>\d+\.\d+[\w.+-]*)"
 _LAUNCH = re.compile(
-    r"(?:\bvllm serve\s+(?=[^\s\[<])|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
+    r"(?:\bvllm serve \s*(?=[^\s\[<])|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
 )
 _SETTINGS = re.compile(r"(?:non-default args: (?=\{)|\bargs: Namespace(?=\())")
 _QUOTING = re.compile(r"\b(models?)'s max seq len")
@@ -46,10 +46,11 @@ _SETTING_NAMES = {
 _KV_ROLE = re.compile(r"""\bkv_role['"]?\s*[:=]\s*['"]?(kv_\w+)""")
 _KV_CONNECTOR = re.compile(r"""\bkv_connector['"]?\s*[:=]\s*['"]?(\w+)""")
 _DRAFT = re.compile(r"""\bmodel['"]?\s*[:=]\s*['"]([^'"]{1,200})['"]""")
-_MESSAGES = (*SIZES, *EVENTS)
+_MESSAGES = (*EVENTS, *SIZES)
 STEMS = (
-    *(message.stem for message in _MESSAGES),
-    *(" with config: ", "default args: ", "args: Namespace", "vllm serve", "openai.api_server"),
+    *(message.stem for message in _MESSAGES if message.stem != LOGO),
+    *(f"█{LOGO}", f"2588{LOGO}"),
+    *(" with config: ", "default args: ", "args: Namespace", "vllm serve ", "openai.api_server"),
 )
 """Every line that this reader understands has one of these."""
 

@@ -15,7 +15,10 @@ from kvfence.facts.logs.statement import COUNT, Happened, Said, number
 
 _NUMBER = r"(?<![\w.,-])([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
 """With thousands set apart, as V1 prints it, or plain. `229,28520` is neither, and no number is read from it."""
+LOGO = "  version "
+"""Behind the last block of vLLM's banner."""
 _TOKENS = rf"{_NUMBER} tokens"
+_BLOCKS = rf"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu|neuron|npu) blocks: {COUNT}"
 _TO_SERVE = r"To serve at least one request with the models? s"
 
 
@@ -48,7 +51,8 @@ SIZES = messages(
         numbers("pool", "context.line"),
     ),
     ("Maximum concurrency for", rf"\bMaximum concurrency for {_TOKENS} per request", numbers("context.line")),
-    (" blocks: ", rf"# (?:GPU|cuda|cpu|CPU|rocm|xpu|hpu|tpu|neuron|npu) blocks: {COUNT}", numbers("blocks")),
+    ("GPU blocks: ", _BLOCKS, numbers("blocks")),
+    ("CPU blocks: ", _BLOCKS, numbers("blocks")),
     ("num_gpu_blocks is", rf"num_gpu_blocks is: {COUNT}", numbers("blocks")),
     (
         "stored in KV cache (",
@@ -62,7 +66,7 @@ SIZES = messages(
     ),
     ("Using max model len", rf"\bUsing max model len {COUNT}", numbers("context.line")),
     ("server version", r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", text("version")),
-    ("  version ", r"█  version v?(\d+\.\d+[\w.+-]*)", text("version")),
+    (LOGO, r"█  version v?(\d+\.\d+[\w.+-]*)", text("version")),
     (
         "attention block size to",
         rf"\bSetting attention block size to {COUNT} tokens to ensure that attention page size is >= mamba page size",
