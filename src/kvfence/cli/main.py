@@ -63,6 +63,8 @@ def run() -> None:
     try:
         code = app(words or ["--help"], prog_name="kvfence", standalone_mode=False)
         sys.exit(code if words else ExitCode.USAGE)
+    except typer.Abort:
+        raise KeyboardInterrupt from None  # typer names it so
     except KvfenceError as error:
         _stop(str(error), ExitCode.USAGE)
     except MemoryError:

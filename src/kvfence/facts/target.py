@@ -40,6 +40,8 @@ def read_target(target: str, access: Access = USUAL) -> Reading:
         TargetError: it is not there, not readable, empty, or not text; or nothing answers.
         UsageError: it is a URL that cannot be asked.
     """
+    if not target:
+        raise TargetError("a TARGET is empty; name a log, a URL, or - for standard input (is a variable not set?)")
     if is_url(target):
         return read_endpoint(target, access)
     shown = displayed(target)
