@@ -38,6 +38,7 @@ from kvfence.audit.deployment import (
     refuses_like_sglang,
     version_below,
 )
+from kvfence.audit.promise import fitting_context
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -74,6 +75,7 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
     engine = engine_of(prefill)
     below = _SGLANG_LIMIT_BELOW if engine is Engine.SGLANG else -1
     flag = CONTEXT_FLAG[engine] if engine else "the context length"
+    fits = min(lower + below, fitting_context((prefill, decode)) or lower)
     return Finding(
         rule=ID,
         severity=_severity(prefill, decode),
@@ -85,7 +87,7 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
             f"reserved for by the other. {_consequence(prefill, decode)}"
         ),
         evidence=(*prefill.evidence(*LIMIT_FACTS), *decode.evidence(*LIMIT_FACTS)),
-        fix=f"Give both the same limit: {flag} {lower + below} on prefill and on decode; or raise prefill's pool to "
+        fix=f"Give both the same limit: {flag} {fits} on prefill and on decode; or raise prefill's pool to "
         f"decode's {grouped(upper + below)} tokens.",
     )
 

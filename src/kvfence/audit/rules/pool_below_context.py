@@ -25,6 +25,11 @@ prompt is turned away at the door, but decode is not told and holds its pages fo
 
 Promise what is there, or make what is promised fit: one setting, named with its figure. Measure again after every
 change of quantisation, parallelism or CUDA graphs, because each changes what memory is left.
+
+The figure is for every node that serves the same requests: the smallest of them decides. On SGLang it keeps a page of
+prefill's pool back, without which the longest prompts pass the limit and are never run; and the longest prompt taken is
+seven below the context. Decode keeps `--num-reserved-decode-tokens` back for each request (512 unless set), which no
+log tells: where decode's pool is the smaller one, promise that much less.
 """
 
 from __future__ import annotations
@@ -44,6 +49,7 @@ from kvfence.audit.deployment import (
     role_of,
     version_below,
 )
+from kvfence.audit.promise import fitting_context, path_of, taken_at
 from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -69,7 +75,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             node=node.name,
             message=f"{_gap(node, held, context)} {_lengths(node, held, context)} {_consequence(node)}",
             evidence=node.evidence("pool_tokens", *LIMIT_FACTS),
-            fix=_fix(node, held, context),
+            fix=_fix(node, context, fitting_context(path_of(node, deployment)) or held),
         )
 
 
@@ -144,12 +150,12 @@ def _consequence_on_prefill(node: NodeFacts) -> str:
             )
 
 
-def _fix(node: NodeFacts, held: int, context: int) -> str:
+def _fix(node: NodeFacts, context: int, fits: int) -> str:
     engine = engine_of(node)
-    page = node.number("page_size") or 1
-    fits = held - held % page
     flag = CONTEXT_FLAG[engine] if engine else "the context length"
-    return f"Promise what fits: {flag} {fits} on every node of the path; or {_larger_pool(node, context)}."
+    taken = taken_at(fits, engine)
+    told = f" (prompts of up to {grouped(taken)} tokens are taken then)" if taken < fits else ""
+    return f"Promise what fits: {flag} {fits} on every node of the path{told}; or {_larger_pool(node, context)}."
 
 
 def _larger_pool(node: NodeFacts, context: int) -> str:

@@ -1,0 +1,48 @@
+"""The context that every node of a path can keep: what a fix tells to set. No rule lives here.
+
+Lengths are in tokens. SGLang takes prompts up to seven below its context where the pool is no smaller: the limit is
+min(context - 1, pool - 1) - 5 and a prompt must be below it (0.5.10 to 0.5.23). Its prefill also wants one token and
+one page beside a prompt before it lets it run, and a prompt for which they are not there waits without a word (seen on
+0.5.19: 112 tokens never ran in a pool of 128 with pages of 16). A page is therefore kept back. Decode keeps
+`--num-reserved-decode-tokens` (512 unless set) back for each request, which no log tells; it is not in the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kvfence.audit.deployment import Deployment, engine_of, holds_tokens, role_of
+from kvfence.facts.fact import Engine, NodeFacts, Role
+
+_LIMIT_BELOW = 6
+"""How far SGLang's limit is below the smaller of pool and context; the longest prompt is one below the limit."""
+
+
+def fitting_context(path: Iterable[NodeFacts]) -> int | None:
+    """The longest context that can be set on all of these nodes; None where nothing is known of any."""
+    return min((fits for node in path if (fits := _fits(node)) is not None), default=None)
+
+
+def path_of(node: NodeFacts, deployment: Deployment) -> tuple[NodeFacts, ...]:
+    """The node, and every node that serves requests with it."""
+    peers = [one for pair in deployment.pairs() if any(half is node for half in pair) for one in pair]
+    return (node, *(peer for peer in peers if peer is not node))
+
+
+def taken_at(context: int, engine: Engine | None) -> int:
+    """The longest prompt that is taken under that context, where it fits."""
+    return context - _LIMIT_BELOW - 1 if engine is Engine.SGLANG else context
+
+
+def _fits(node: NodeFacts) -> int | None:
+    held = holds_tokens(node)
+    if held is None:
+        return None
+    page = node.number("page_size") or 1
+    whole = held - held % page
+    if engine_of(node) is not Engine.SGLANG:
+        return whole
+    if role_of(node) is not Role.DECODE and _LIMIT_BELOW < page < whole:
+        whole -= page
+    limit = node.number("max_req_input_len")
+    return whole if limit is None else min(whole, limit + _LIMIT_BELOW)
