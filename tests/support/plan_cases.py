@@ -30,7 +30,9 @@ case. Two ways, which must not be taken for one another:
   them. It does not test how much memory is left: small errors here are what arithmetic should have.
 - *from the config alone*: a GPU's name and the command's flags are given. This also tests the counted weights and what
   is kept back. vLLM measures that in a profile run, for which there is no formula: its rows show how far a rule of
-  thumb goes. There are few such rows, all of one family: few public logs have the whole command and the kind of GPU.
+  thumb goes. What the CUDA context and communicators take is a rule made from four logs, the A10G's below among them
+  (`src/kvfence/plan/sglang_budget.py`). There are few such rows, all of one family: few public logs have the whole
+  command and the kind of GPU.
 """
 
 

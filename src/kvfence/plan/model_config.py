@@ -18,6 +18,7 @@ NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 FILE_BYTES_MAX = 64 << 20
 """A config is some KB, an index of weights some MB; more is not one of them."""
 WHOLE_MAX = 1 << 40
+LAYERS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ModelConfig:
             if default is None:
                 raise UsageError(f"{self.file}: no {' or '.join(names)}; give a config that has it")
             return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
             raise UsageError(f"{self.file}: {names[0]} is {value!r}; it must be a whole number")
         if not 0 < value < WHOLE_MAX:
             raise UsageError(f"{self.file}: {names[0]} is {value!r}; it must be above 0 and below {WHOLE_MAX:,}")
@@ -77,7 +78,10 @@ class ModelConfig:
     @property
     def layers(self) -> int:
         """Layers of the language model, without those for drafts."""
-        return self.whole("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+        count = self.whole("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+        if count > LAYERS_MAX:
+            raise UsageError(f"{self.file}: num_hidden_layers is {count:,}; over {LAYERS_MAX:,} is no model")
+        return count
 
     @property
     def hidden(self) -> int:

@@ -60,7 +60,7 @@ def moe_layers(config: ModelConfig) -> int:
     pattern = config.words("hybrid_override_pattern")
     if pattern:
         return pattern.count("E")
-    rest = config.layers - config.count("first_k_dense_replace") - len(config.get("mlp_only_layers") or ())
+    rest = config.layers - config.count("first_k_dense_replace") - len(config.words("mlp_only_layers"))
     frequency = config.get("moe_layer_freq")
     if isinstance(frequency, list):
         return sum(map(bool, frequency[: config.layers]))

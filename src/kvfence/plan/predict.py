@@ -55,7 +55,9 @@ def predict(model: Model, setting: Setting) -> Prediction:
     else:
         shares = vllm_budget(model.config, setting, weights)
     rest = shares[-1]
-    low, likely, high = (_tokens(cache, size, setting, context) for size in (rest.low, rest.likely, rest.high))
+    # In order: SGLang gives states whole slots, so a little more memory can leave less for tokens.
+    found = sorted(_tokens(cache, size, setting, context) for size in (rest.low, rest.likely, rest.high))
+    low, likely, high = found
     return Prediction(cache=cache, shares=shares, pool=Spread(low=low, likely=likely, high=high), context=context)
 
 

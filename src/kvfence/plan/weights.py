@@ -35,7 +35,7 @@ def weights_of(config: ModelConfig, setting: Setting, total_gib: float | None = 
     total, source, doubt = _total(config, total_gib, sum(counted.values()))
     scale = total / sum(counted.values())
     served = {kind: size * scale for kind, size in counted.items() if kind != "draft" or setting.draft_layers}
-    here = _on_one_gpu(served, setting)
+    here = _on_one_gpu(served, setting) * setting.layers_here(config.layers) / config.layers
     # Allocators round up, kernels repack: a little more than the file has, seldom less.
     return Weights(here * (1 - doubt), here, here * (1 + doubt) + 0.25 * GIB, source)
 
@@ -86,7 +86,7 @@ def _on_one_gpu(kinds: dict[str, float], setting: Setting) -> float:
     attention = setting.attention_tp
     tables = split if attention == split else 1
     over = setting.tp * setting.dp if setting.engine is Engine.VLLM else setting.tp
-    total = (
+    return (
         kinds["attention"] / attention
         + kinds["replicated"]
         + kinds["experts"] / over
@@ -94,4 +94,3 @@ def _on_one_gpu(kinds: dict[str, float], setting: Setting) -> float:
         + kinds["embedding"] / tables
         + kinds.get("draft", 0) / split
     )
-    return total / setting.pp

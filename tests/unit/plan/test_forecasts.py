@@ -41,13 +41,19 @@ def settings_of(draw: st.DrawFn, engine: Engine | None = None) -> Setting:
 @settings(max_examples=60, deadline=None)
 @given(name=NAMED, setting=settings_of(), more=st.integers(1, 60_000))
 def test_more_memory_never_gives_fewer_tokens(name, setting, more):
-    """Low, likely and high, whatever the model and the engine."""
+    """Low, likely and high, whatever the model and the engine; but for what one recurrent state takes.
+
+    SGLang gives states whole slots out of a share: one more slot can cost more than the memory that came with it.
+    """
     setting = replace(setting, running=setting.running or 64)
     larger = replace(setting, gpu=replace(setting.gpu, memory_mib=setting.gpu.memory_mib + more))
     model = Model(config=config_of(name))
-    one, other = predict(model, setting).pool, predict(model, larger).pool
-    assert (one.low, one.likely, one.high) <= (other.low, other.likely, other.high)
-    assert all(a <= b for a, b in ((one.low, other.low), (one.likely, other.likely), (one.high, other.high)))
+    made, other = predict(model, setting), predict(model, larger).pool
+    one, cache = made.pool, made.cache
+    slot = -(-cache.state_bytes // (cache.token_bytes(Keeps.FULL) or 1)) + (setting.page_size or 1)
+    spare = slot if setting.engine is Engine.SGLANG and cache.state_bytes else 0
+    pairs = ((one.low, other.low), (one.likely, other.likely), (one.high, other.high))
+    assert all(less <= more + spare for less, more in pairs)
 
 
 @settings(max_examples=60, deadline=None)
