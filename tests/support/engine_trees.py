@@ -70,6 +70,20 @@ DECODE_GATE = """        if not is_retracted and refused_and_holds_nothing(req):
             self.scheduler.retire_unadmitted_request(req)
             return
 """
+HOLD = """                if self.hold_back and decode_req.receiver.abort_sent:
+                    self.hold(decode_req)
+                    continue
+"""
+LENGTH = """        declared = counts[7].item()
+        if declared != len(decode_req.req.origin_input_ids):
+            prepare_abort(decode_req.req, "prefill sent another length")
+            return
+"""
+VERIFY = "            if actual != expected:\n"
+FIELD_CHECK = """        if obj.bootstrap_host not in self.allowed_hosts:
+            raise ValueError("bootstrap_host is not for clients")
+"""
+CANARY = "        self.canary = install_canary(self.pool)\n"
 RESULT_GATE = """            if is_refused(req):
                 self.retire(req)
                 continue
@@ -117,8 +131,84 @@ class DecodePreallocQueue:
 
 
 class DecodeTransferQueue:
+    def __init__(self):
+        self.hold_back = envs.HOLD_PAGES_BACK.get()
+        self._held = []
+
     def add(self, decode_req):
         self.queue.append(decode_req)
+
+    def pop_transferred(self):
+        for index, (decode_req, poll) in enumerate(zip(self.queue, self.polls())):
+            if poll == KVPoll.Failed:
+                prepare_abort(decode_req.req, "transfer failed")
+{HOLD}                self.give_back(decode_req)
+            elif poll == KVPoll.Success:
+                self.commit(decode_req)
+
+    def hold(self, decode_req):
+        self._held.append((decode_req, self.now() + 30))
+
+    def resolve(self):
+        for decode_req, deadline in self._held:
+            if self.manager.is_abort_release_safe(decode_req.room) or self.now() >= deadline:
+                self.give_back(decode_req)
+
+    def commit(self, decode_req):
+        token, counts, room = self.metadata_buffers.get_buf(decode_req.row)
+        if room[0].item() != decode_req.req.bootstrap_room:
+            prepare_abort(decode_req.req, "another room's row")
+            return
+{LENGTH}        decode_req.req.output_ids.append(token[0].item())
+
+
+class DecodeMixin:
+    def verify(self, batch):
+        for req in batch.reqs:
+            expected = req.expected_checksum
+            actual = self.checksum_computer.compute(self.pages_of(req))
+            if actual != expected:
+                prepare_abort(req, "checksum mismatch")
+"""
+
+_ENVIRON = """
+class Envs:
+    HOLD_PAGES_BACK = EnvBool(True)
+"""
+
+_CHECKSUM = """
+class ChecksumComputer:
+    def compute(self, pages):
+        if not get_disagg().enable_kv_checksum:
+            return 0
+        return adler32_of(pages)
+"""
+
+_SETTINGS = """
+class DisaggSettings:
+    enable_kv_checksum: bool = False
+"""
+
+_RUNNER = f"""
+from sglang.srt.kv_canary.api import install_canary
+
+
+class ModelRunner:
+    def load(self):
+{CANARY}"""
+
+_IO = """
+class GenerateReqInput:
+    input_ids: list
+    bootstrap_host: str = None
+"""
+
+_TOKENIZER = f"""
+class TokenizerManager:
+    def generate_request(self, obj):
+{FIELD_CHECK}        if obj.bootstrap_host is None:
+            raise ValueError("no host")
+        return Tokenized(obj.input_ids, bootstrap_host=obj.bootstrap_host)
 """
 
 SGLANG: Tree = {
@@ -128,13 +218,24 @@ SGLANG: Tree = {
     "srt/disaggregation/utils.py": _SHARED,
     "srt/disaggregation/prefill.py": _PREFILL,
     "srt/disaggregation/decode.py": _DECODE,
+    "srt/disaggregation/checksum.py": _CHECKSUM,
+    "srt/environ.py": _ENVIRON,
+    "srt/arg_groups/disagg.py": _SETTINGS,
+    "srt/model_executor/model_runner.py": _RUNNER,
+    "srt/managers/io_struct.py": _IO,
+    "srt/managers/tokenizer_manager.py": _TOKENIZER,
 }
-PREFILL, DECODE, SHARED, SCHEDULER, BATCH = (
+PREFILL, DECODE, SHARED, SCHEDULER, BATCH, ENVIRON, CHECKSUM, SETTINGS, RUNNER, TOKENIZER = (
     "srt/disaggregation/prefill.py",
     "srt/disaggregation/decode.py",
     "srt/disaggregation/utils.py",
     "srt/managers/scheduler.py",
     "srt/managers/schedule_batch.py",
+    "srt/environ.py",
+    "srt/disaggregation/checksum.py",
+    "srt/arg_groups/disagg.py",
+    "srt/model_executor/model_runner.py",
+    "srt/managers/tokenizer_manager.py",
 )
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kvfence.facts.source.question import Question
+from kvfence.facts.source.sglang.bootstrap_fields import BOOTSTRAP_FIELDS
+from kvfence.facts.source.sglang.canary import CANARY
+from kvfence.facts.source.sglang.checksum import CHECKSUM
+from kvfence.facts.source.sglang.deferred_release import DEFERRED_BY_DEFAULT, DEFERRED_RELEASE
 from kvfence.facts.source.sglang.doors import DECODE_DOOR, PREFILL_DOOR
+from kvfence.facts.source.sglang.length_check import LENGTH_CHECK
 from kvfence.facts.source.sglang.placeholder import PLACEHOLDER
 from kvfence.facts.source.sglang.result_gate import RESULT_GATE
+from kvfence.facts.source.vllm.block_ids import BLOCK_IDS
+from kvfence.facts.source.vllm.expiry import EXPIRY
+from kvfence.facts.source.vllm.late_reads import LATE_READS
+from kvfence.facts.source.vllm.lease import LEASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +41,22 @@ CATALOGUE = {
             "srt/arg_groups",
             "srt/server_args.py",
             "srt/environ.py",
+            "srt/model_executor/model_runner.py",
         ),
         disaggregated=("srt/disaggregation/prefill.py", "srt/disaggregation/decode.py"),
         called="disaggregated serving (srt/disaggregation)",
-        questions=(PREFILL_DOOR, RESULT_GATE, DECODE_DOOR, PLACEHOLDER),
+        questions=(
+            PREFILL_DOOR,
+            RESULT_GATE,
+            DECODE_DOOR,
+            PLACEHOLDER,
+            LENGTH_CHECK,
+            DEFERRED_RELEASE,
+            DEFERRED_BY_DEFAULT,
+            CHECKSUM,
+            CANARY,
+            BOOTSTRAP_FIELDS,
+        ),
     ),
     "vllm": Catalogue(
         folders=("distributed/kv_transfer/kv_connector/v1",),
@@ -44,6 +65,6 @@ CATALOGUE = {
             "distributed/kv_transfer/kv_connector/v1/nixl",
         ),
         called="NIXL connector (distributed/kv_transfer/kv_connector/v1/nixl)",
-        questions=(),
+        questions=(BLOCK_IDS, EXPIRY, LATE_READS, LEASE),
     ),
 }
