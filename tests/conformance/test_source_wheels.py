@@ -20,7 +20,11 @@ FOLDER = os.environ.get("KVFENCE_WHEELS")
 WHEELS = sorted(Path(FOLDER).glob("*.whl")) if FOLDER else []
 NAMED = re.compile(r"(?P<engine>sglang|vllm)-(?P<version>[\w.]+?)-.*\.whl")
 
-pytestmark = pytest.mark.skipif(not WHEELS, reason="KVFENCE_WHEELS names no folder of wheels")
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.timeout(0),
+    pytest.mark.skipif(not WHEELS, reason="KVFENCE_WHEELS names no folder of wheels; see tests/conformance/README.md"),
+]
 
 
 def known():
