@@ -18,6 +18,7 @@ from kvfence.audit.deployment import (
     is_disaggregated,
     role_of,
 )
+from kvfence.audit.rules.fix_absent import JUDGED
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.source_tree import Presence, SourceTree
@@ -34,6 +35,7 @@ def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
     yield from _pair_gaps(deployment)
     for tree in deployment.trees:
         yield from _tree_gaps(tree)
+    yield from _source_gaps(deployment)
 
 
 def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
@@ -150,5 +152,21 @@ def _tree_gaps(tree: SourceTree) -> Iterator[NotChecked]:
             yield NotChecked(
                 tree.name,
                 f"whether {verdict.fix} is in it cannot be told: {verdict.reason}; give a complete copy of the tree",
+                decisive=verdict.fix in JUDGED,
+                rules=("fix-absent",),
+            )
+
+
+def _source_gaps(deployment: Deployment) -> Iterator[NotChecked]:
+    """Engines of a pair whose code was not given: their version says what it should hold, and not what it does."""
+    given = {tree.engine for tree in deployment.trees}
+    for engine in (Engine.SGLANG, Engine.VLLM):
+        pair = [node for node in deployment.nodes if engine_of(node) is engine and is_disaggregated(node)]
+        if pair and engine.value not in given:
+            yield NotChecked(
+                ", ".join(node.name for node in pair),
+                f"which fixes are in the code that runs was not looked at; --source with the {engine.value} package "
+                "that runs, or its wheel, tells it",
+                decisive=False,
                 rules=("fix-absent",),
             )

@@ -130,6 +130,10 @@ _LACKING = {
 }
 
 
+JUDGED = frozenset(_LACKING)
+"""The fixes whose absence is a finding."""
+
+
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each fix that a tree is known to lack."""
     for tree in deployment.trees:
