@@ -18,7 +18,7 @@ from kvfence.facts.merge import merged
 from kvfence.facts.read_log import numbered
 from kvfence.facts.reading import Reading
 from kvfence.facts.source.read_source import read_source
-from kvfence.facts.target import STDIN, displayed, node_name, read_target
+from kvfence.facts.target import STDIN, displayed, node_name, read_files, together
 from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.redact import as_evidence
@@ -60,7 +60,7 @@ def gathered(
         raise UsageError("nothing to audit; name a log file, or - for standard input")
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
-    readings = [(name, read_target(name, access)) for name in dict.fromkeys(names)]
+    readings = [(log.name, read_files(log, access)) for log in together(names)]
     nodes, apart = merged(_told_apart(readings))
     kept_apart = (NotChecked(name, why, decisive=False) for name, why in apart)
     return nodes, [*_unread(readings), *kept_apart]

@@ -21,7 +21,8 @@ def audit(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TARGET…", help="Logs (- is stdin), http://HOST:PORT, scripts and YAML that launch servers."
+            metavar="TARGET…",
+            help="Logs and folders of logs (- is stdin), http://HOST:PORT, scripts and YAML that launch servers.",
         ),
     ] = None,
     *,
@@ -50,6 +51,7 @@ def audit(
 ) -> None:
     """Read logs and running servers and say what is wrong: pool below context, unequal pools, checks off, refusals.
 
+    A log may be packed (gzip, xz, bzip2, zstd); a folder stands for the logs in it; rotated parts are read as one log.
     Give all workers of a deployment at once, so that they are compared; a log and an address of one worker become one
     node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3 inconclusive (a pool or
     context is nowhere told, or no engine was recognised).

@@ -52,12 +52,19 @@ class _Streams:
 
 def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
     """Read a log to its end. `file` is how evidence names it, `fallback_name` what a node is called if no line says."""
-    streams = _Streams()
-    for candidate in candidates(source, log_anchors()):
-        _take(streams, candidate, file)
+    return read_parts([(file, source)], fallback_name)
+
+
+def read_parts(parts: Iterable[tuple[str, Readable]], fallback_name: str) -> Reading:
+    """Read one log that stands in several files, the oldest first; each is asked for when the one before is read."""
+    streams, first = _Streams(), ""
+    for file, source in parts:
+        first = first or file
+        for candidate in candidates(source, log_anchors()):
+            _take(streams, candidate, file)
     for stream in streams.by_key.values():
         _settle(stream, streams)
-    return Reading(tuple(_nodes(streams, file, fallback_name)), tuple(streams.gaps))
+    return Reading(tuple(_nodes(streams, first, fallback_name)), tuple(streams.gaps))
 
 
 @cache

@@ -19,10 +19,9 @@ from support.audit_logs import HEADLINE, reading
         (b"\x7fELF\x02\x01\x01" + bytes(200), "binary"),
         (bytes(10_000), "binary"),
         (os.urandom(4096), "binary"),
-        (b"\x1f\x8b\x08\x00", "zcat"),
         ("max_total_num_tokens=1".encode("utf-16"), "iconv"),
     ],
-    ids=["empty", "executable", "zeros", "noise", "gzip", "utf-16"],
+    ids=["empty", "executable", "zeros", "noise", "utf-16"],
 )
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, says: str):
     """A file that is not a log in text is refused by what it is."""
@@ -31,7 +30,9 @@ def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, says: str):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(("name", "says"), [("absent.log", "no such file"), (".", "directory"), ("a\0b", "opened")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("absent.log", "no such file"), (".", "no file in this"), ("a\0b", "opened")]
+)
 def test_what_cannot_be_opened_is_refused(tmp_path: Path, name: str, says: str):
     """A target that is not a readable file is refused by why."""
     target = f"{tmp_path}/{name}"

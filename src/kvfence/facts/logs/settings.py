@@ -51,6 +51,9 @@ def parse(text: str, at: int) -> Settings:
             # The line ends inside this value: `681` may be the head of `681280`.
             return Settings(pairs, complete=False)
         raw = text[key.end() : value_end].strip()
+        if last == "," and not _goes_on(text, value_end + 1):
+            # `1` may be the head of `1,048,576`.
+            return Settings(pairs, complete=False)
         pairs.setdefault(name, Setting(literal(raw), _pair(text, key, raw)))
         if last != ",":
             return Settings(pairs, complete=opened)
@@ -83,6 +86,11 @@ def literal(raw: str) -> SettingValue:
         return int(raw)
     quoted = re.fullmatch(r"""(?P<q>['"])(?P<inside>.*)(?P=q)""", raw, re.DOTALL)
     return quoted["inside"] if quoted else raw
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether another pair, or the end of the dump, stands there."""
+    return bool(_KEY.match(text, at)) or text[at:].lstrip()[:1] in _CLOSE
 
 
 def _value_end(text: str, at: int) -> tuple[int, str]:

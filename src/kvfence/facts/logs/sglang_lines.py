@@ -110,8 +110,8 @@ SIZES = messages(
         that("hicache.line"),
     ),
     (
-        "graph begin",
-        r"\bCapture (?:cuda graph|(?:target|draft) (?:decode|verify|prefill) CUDA graph) begin",
+        " graph begin",
+        r"\bCapture (?:[\w -]{1,30} )?(?:cuda|CUDA) graph begin",
         that("graph.line"),
     ),
 )
