@@ -96,6 +96,16 @@ def _json_file(line: str) -> str:
     )
 
 
+def _entry(**fields: object) -> Callable[[str], str]:
+    """As a logger or a collector writes it in JSON; `HERE` in a field is where the line goes."""
+
+    def wrap(line: str) -> str:
+        return json.dumps(fields).replace('"MESSAGE HERE"', json.dumps(line))
+
+    return wrap
+
+
+HERE = "MESSAGE HERE"
 WRAPPINGS = (
     Wrapping("bare", None, lambda line: line),
     Wrapping("crlf", None, lambda line: line + "\r"),
@@ -113,6 +123,23 @@ WRAPPINGS = (
     Wrapping("journald", "gpu-node-7", lambda line: f"Dec 01 10:00:00 gpu-node-7 python3[4973]: {line}"),
     Wrapping(
         "journald-iso", "gpu-node-7", lambda line: f"2026-12-01T10:00:00+0000 gpu-node-7 sglang-prefill[4973]: {line}"
+    ),
+    Wrapping("python-json-logger", None, _entry(asctime="2026-12-01 10:00:00,1", levelname="INFO", message=HERE)),
+    Wrapping("structlog", None, _entry(timestamp="2026-12-01T10:00:00Z", level="info", event=HERE)),
+    Wrapping("fluent-bit", "prefill-0", _entry(log=HERE, stream="stderr", kubernetes={"pod_name": "prefill-0"})),
+    Wrapping("vector", "prefill-0", _entry(message=HERE, source_type="file", kubernetes={"pod_name": "prefill-0"})),
+    Wrapping("loki-json", "prefill-0", _entry(labels={"pod": "prefill-0", "app": "x"}, line=HERE, timestamp="1")),
+    Wrapping("elastic", "prefill-0", _entry(_source={"message": HERE, "kubernetes": {"pod": {"name": "prefill-0"}}})),
+    Wrapping("google", "prefill-0", _entry(textPayload=HERE, resource={"labels": {"pod_name": "prefill-0"}})),
+    Wrapping("cloudwatch", "prefill-0", _entry(timestamp=1, message=HERE, logStreamName="prefill-0")),
+    Wrapping("splunk", "gpu-7", _entry(result={"_raw": HERE, "host": "gpu-7"})),
+    Wrapping("journald-json", "gpu-7", _entry(MESSAGE=HERE, _HOSTNAME="gpu-7", PRIORITY="6")),
+    Wrapping("open-telemetry", "prefill-0", _entry(body={"stringValue": HERE}, resource={"k8s.pod.name": "prefill-0"})),
+    Wrapping("loki-text", "prefill-0", lambda line: f'2026-12-01T10:00:00Z {{app="x", pod="prefill-0"}} {line}'),
+    Wrapping(
+        "fluentd-text",
+        None,
+        lambda line: f"2026-12-01 10:00:00.000 +0000 kube.var.log: {json.dumps({'log': line, 'stream': 'stderr'})}",
     ),
 )
 
