@@ -7,6 +7,7 @@ import zipfile
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from kvfence.errors import TargetError
@@ -15,6 +16,8 @@ from kvfence.facts.target import displayed
 
 FOLDERS_MAX = 20_000
 DEPTH_MAX = 7
+ENGINES_MAX = 5
+"""One more than is read, so that it can be told that there are more."""
 MARKS = {"sglang": "srt", "vllm": "distributed"}
 """An engine's package, and a folder in it that nobody else's package of that name has."""
 
@@ -43,7 +46,7 @@ def find_engines(target: str) -> list[EnginePackage]:
             raise TargetError(f"{shown}: no such folder or wheel; check the path")
         if is_folder:
             os.scandir(path).close()
-            return list(_in_folder(path, shown))
+            return list(islice(_in_folder(path, shown), ENGINES_MAX))
         return list(_in_wheel(path, shown))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)

@@ -7,13 +7,15 @@ import re
 
 from kvfence.facts.reading import Reading
 from kvfence.facts.source.files import Unreadable
-from kvfence.facts.source.find_engine import EnginePackage, find_engines
+from kvfence.facts.source.find_engine import DEPTH_MAX, FOLDERS_MAX, EnginePackage, find_engines
 from kvfence.facts.source.parse import parsed
 from kvfence.facts.source.parsed_code import Code
 from kvfence.facts.source.questions import CATALOGUE, Catalogue
 from kvfence.findings.redact import as_evidence
 from kvfence.findings.source_tree import FixVerdict, SourceTree
 
+PACKAGES_MAX = 4
+"""One takes up to a quarter of a minute; who names the root of a disk did not mean all engines on it."""
 _VERSION_FILES = ("_version.py", "version.py")
 _VERSION_NAMES = frozenset({"__version__", "version"})
 
@@ -28,12 +30,17 @@ def read_source(target: str) -> Reading:
     if not packages:
         return Reading(
             nodes=(),
-            gaps=("no package of SGLang or vLLM in it; name the site-packages, checkout or wheel that holds one",),
+            gaps=(
+                f"no package of SGLang or vLLM was found in it, {DEPTH_MAX} levels deep and in {FOLDERS_MAX:,} folders at "
+                "most; name the site-packages, checkout or wheel that holds one",
+            ),
         )
+    judged = packages[:PACKAGES_MAX]
+    more = [f"more than {PACKAGES_MAX} engines are in it, and only the nearest were read; name the one that runs"]
     return Reading(
         nodes=(),
-        gaps=tuple(gap for package in packages for gap in _gaps(package)),
-        trees=tuple(_judged(package) for package in packages),
+        gaps=(*(gap for package in judged for gap in _gaps(package)), *(more if len(packages) > len(judged) else [])),
+        trees=tuple(_judged(package) for package in judged),
     )
 
 

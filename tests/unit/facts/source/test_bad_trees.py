@@ -99,6 +99,15 @@ def test_a_folder_without_an_engine_is_one_gap(tmp_path):
     assert "has no disaggregated serving" in old.gaps[0]
 
 
+def test_a_folder_of_many_engines_is_not_read_for_ever(tmp_path):
+    """The nearest few are read, and the rest is a gap."""
+    for number in range(6):
+        laid_out(tmp_path / f"v{number}", {"version.py": "", "srt/managers/scheduler.py": "x = 1\n"})
+    found = read_source(str(tmp_path))
+    assert len(found.trees) == 4
+    assert "more than 4 engines" in found.gaps[-1]
+
+
 @pytest.mark.parametrize("name", ["none", "text.whl", "empty.whl", "cut.whl", "nul\0name"])
 def test_what_is_neither_a_folder_nor_a_wheel_is_one_clear_line(tmp_path, name):
     """Missing, a text, nothing, a cut archive."""
