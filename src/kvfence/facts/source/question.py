@@ -50,6 +50,8 @@ class Question:
             answer = self.decide(code)
         except RecursionError:
             answer = cannot_tell("the code is nested too deeply to be followed")
+        except Exception as error:  # noqa: BLE001 — a tree may hold anything; what failed has said nothing
+            answer = cannot_tell(f"the question itself failed with {type(error).__name__}; report it")
         missing = code.why_not(*self.needs)
         if missing and answer.presence is not Presence.PRESENT:
             answer = cannot_tell(missing)

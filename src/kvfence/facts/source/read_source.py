@@ -16,6 +16,7 @@ from kvfence.findings.source_tree import FixVerdict, SourceTree
 
 PACKAGES_MAX = 4
 """One takes up to a quarter of a minute; who names the root of a disk did not mean all engines on it."""
+_NAME_ONE = "name the site-packages, checkout or wheel that holds one"
 _VERSION_FILES = ("_version.py", "version.py")
 _VERSION_NAMES = frozenset({"__version__", "version"})
 
@@ -28,13 +29,8 @@ def read_source(target: str) -> Reading:
     """
     packages = find_engines(target)
     if not packages:
-        return Reading(
-            nodes=(),
-            gaps=(
-                f"no package of SGLang or vLLM was found in it, {DEPTH_MAX} levels deep and in {FOLDERS_MAX:,} folders at "
-                "most; name the site-packages, checkout or wheel that holds one",
-            ),
-        )
+        searched = f"{DEPTH_MAX} levels and {FOLDERS_MAX:,} folders of it"
+        return Reading(nodes=(), gaps=(f"no package of SGLang or vLLM was found in {searched}; {_NAME_ONE}",))
     judged = packages[:PACKAGES_MAX]
     more = [f"more than {PACKAGES_MAX} engines are in it, and only the nearest were read; name the one that runs"]
     return Reading(

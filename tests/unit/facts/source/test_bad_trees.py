@@ -141,3 +141,12 @@ def test_members_of_a_broken_archive_are_gaps(tmp_path):
             read_source(str(path))
         except TargetError as error:
             assert "\n" not in str(error)  # noqa: PT017 — either way is right; a traceback is not
+
+
+@pytest.mark.parametrize("name", sorted(SGLANG))
+def test_a_file_with_nothing_in_it_leaves_no_question_without_an_answer(tmp_path, name):
+    """Each file in turn: empty, or a line that is no function."""
+    for text in ("", "x = 1\n"):
+        tree = only(laid_out(tmp_path, {**SGLANG, name: text}))
+        assert len(tree.verdicts) == 10
+        assert not [verdict.reason for verdict in tree.verdicts if "report it" in verdict.reason]

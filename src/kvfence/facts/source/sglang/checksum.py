@@ -25,16 +25,14 @@ _ALGORITHMS = {
 
 
 def _decide(code: Code) -> Answer:
-    if not any(name.endswith(_FILE) for name in code.trees):
-        return cannot_tell(f"{_FILE} was not read")
-    for function in code.functions:
-        if not function.file.endswith(_FILE):
-            continue
+    functions = [function for function in code.functions if function.file.endswith(_FILE)]
+    if not functions:
+        return cannot_tell(f"no function of {_FILE} was read")
+    for function in functions:
         place = _verifies(function)
         if place:
             return present(f"{_algorithm(code)}, {_default(code)}", place)
-    first = next(function for function in code.functions if function.file.endswith(_FILE))
-    return absent("no digest of what arrived is compared with prefill's", place_of(first))
+    return absent("no digest of what arrived is compared with prefill's", place_of(functions[0]))
 
 
 def _verifies(function: Function) -> Place | None:
