@@ -8,7 +8,8 @@ numbers of metadata buffers, or that the canary skipped a step.
 ## Why it matters
 
 The check is on in the settings and off in fact. There is no line that says "verified", so these lines are the only
-sign. The warning is printed once per layout, not once per request.
+sign. The warning is printed once per layout, not once per request. A check that is on and leaves no sign at all is told
+as not checked, and decides nothing.
 
 ## How bad
 
@@ -23,12 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment
-from kvfence.facts.fact import Kind
+from kvfence.audit.deployment import Deployment, engine_of, is_disaggregated
+from kvfence.facts.fact import Engine, Kind
+from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "check-not-running"
 CODE = "KVF202"
+_SIGNS = {
+    "kv_checksum": "KV checksum really compares anything: SGLang has no line and no metric for it; let it fail on "
+    "purpose in a test (SGLANG_TEST_DISAGG_KV_CHECKSUM_MISMATCH_PROB, 0.5.23)",
+    "kv_canary": "KV canary really runs: look for its lines in the log, `[canary] step=`, every 100 steps",
+}
+_SHOW_THAT_ONE_RUNS = {Kind.CHECK_FAILED, Kind.UNVERIFIED}
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -47,3 +55,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             fix="Set --disaggregation-enable-kv-checksum, --page-size, --tp-size and --pp-size the same on prefill "
             "and on decode.",
         )
+
+
+def gaps(deployment: Deployment) -> Iterator[NotChecked]:
+    """Checks that are on, and nothing shows that they do anything."""
+    for node in deployment.nodes:
+        if not is_disaggregated(node) or node.planned or node.superseded or engine_of(node) is not Engine.SGLANG:
+            continue
+        for name, sign in _SIGNS.items():
+            fact = node.fact(name)
+            if fact and fact.value not in {False, "none"} and not _SHOW_THAT_ONE_RUNS & node.happenings.keys():
+                yield NotChecked(node.name, f"whether the {sign}", decisive=False, rules=(ID,))
