@@ -88,10 +88,18 @@ def test_a_report_is_written_and_the_table_is_printed(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("absent.log",), (".",), ("binary",), ("good.log", "-o", "no/such/folder/x.json"), ("good.log", "empty.log"), ()],
+    [
+        ("absent.log",),
+        ("nothing",),
+        ("binary",),
+        ("good.log", "-o", "no/such/folder/x.json"),
+        ("good.log", "empty.log"),
+        (),
+    ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(tmp_path: Path, arguments: tuple[str, ...]):
     """Whatever cannot be used is said in one line on standard error; nothing is printed as if it had been audited."""
+    (tmp_path / "nothing").mkdir()
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 20)
     (tmp_path / "good.log").write_text(CLEAN)
     (tmp_path / "empty.log").write_bytes(b"")
