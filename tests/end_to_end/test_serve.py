@@ -184,7 +184,7 @@ def test_a_port_in_use_is_one_clear_line(cell):
         (("--wire", "smoke"), ("--wire", "push", "pull")),
         (("--taint", "--workers", "process"), ("--taint", "--workers thread")),
         (("--prefill-pool", "10"), ("--prefill-pool", "page")),
-        (("--port", "99999"), ("99999",)),
+        (("--port", "99999"), ("--port", "65535")),
     ],
 )
 def test_options_that_cannot_be_are_one_clear_line(args, words):
