@@ -109,7 +109,7 @@ def test_a_target_that_hangs_is_one_clear_line():
         ((f"http://{'a' * 80}.invalid/v1",), ("not a name that can be looked up",)),
         (("http://127.0.0.1:9/v1?key=hunter2",), ("query",)),
         (("http://127.0.0.1:9/v1", "--lengths", "0"), ("--lengths 0", "1 or more")),
-        (("http://127.0.0.1:9/v1", "-o", "/no/such/folder/report.json"), ("cannot write", "-o")),
+        (("http://127.0.0.1:9/v1", "-o", "/no/such/folder/report.json"), ("cannot write", "another file")),
         (("http://127.0.0.1:9/v1", "--api-key-env", "KVFENCE_NOT_SET"), ("KVFENCE_NOT_SET", "not set")),
     ],
 )
