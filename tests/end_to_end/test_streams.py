@@ -85,7 +85,7 @@ def test_a_closed_input_is_an_empty_one():
     ("args", "words"),
     [
         (("nonsense",), ("nonsense", "kvfence --help")),
-        (("audit",), ("TARGET", "kvfence audit --help")),
+        (("audit",), ("nothing to audit", "name a log file")),
         (("audit", "x.log", "--format", "xml"), ("xml", "json", "kvfence audit --help")),
         (("serve", "induction", "--port", "65536"), ("--port", "65535")),
         (("serve", "induction", "--context", str(10**14)), ("memory",)),
