@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kvfence.cli.audit_output import exit_of, write_audit
+from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
 from kvfence.cli.output import check_writable
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
@@ -38,16 +37,10 @@ def audit(
         str | None,
         typer.Option(help="Variable with the API key of the servers named; KVFENCE_API_KEY is used if it is set."),
     ] = None,
-    output_format: Annotated[
-        AuditFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
-    ] = AuditFormat.TABLE,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the report here; the table is printed as well.")
-    ] = None,
-    fail_on: Annotated[
-        Level, typer.Option("--fail-on", help="Exit 1 from this level on: error is critical and high, warning medium.")
-    ] = Level.NOTE,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")] = False,
+    output_format: FormatOption = AuditFormat.TABLE,
+    output: OutputOption = None,
+    fail_on: FailOnOption = Level.NOTE,
+    exit_zero: ExitZeroOption = False,
 ) -> None:
     """Read logs and running servers and say what is wrong: pool below context, unequal pools, checks off, refusals.
 

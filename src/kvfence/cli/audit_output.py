@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.output import exit_code, people_console, write_text
@@ -11,6 +14,17 @@ from kvfence.findings.deployment import AuditResult
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat, rendered
 from kvfence.report.run import Run
+
+FormatOption = Annotated[
+    AuditFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the report here; the table is printed as well.")
+]
+FailOnOption = Annotated[
+    Level, typer.Option("--fail-on", help="Exit 1 from this level on: error is critical and high, warning medium.")
+]
+ExitZeroOption = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")]
 
 
 def write_audit(result: AuditResult, form: AuditFormat, output: Path | None, *, command: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kvfence.cli.audit_output import exit_of, write_audit
+from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
 from kvfence.cli.output import check_writable
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
@@ -24,16 +24,10 @@ def gate(
     tolerance: Annotated[
         str, typer.Option("--tolerance", help="By how much a pool or a limit that follows from it may shrink.")
     ] = "2%",
-    output_format: Annotated[
-        AuditFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
-    ] = AuditFormat.TABLE,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the report here; the table is printed as well.")
-    ] = None,
-    fail_on: Annotated[
-        Level, typer.Option("--fail-on", help="Exit 1 from this level on: error is critical and high, warning medium.")
-    ] = Level.NOTE,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")] = False,
+    output_format: FormatOption = AuditFormat.TABLE,
+    output: OutputOption = None,
+    fail_on: FailOnOption = Level.NOTE,
+    exit_zero: ExitZeroOption = False,
 ) -> None:
     """Compare a deployment with its lock file: has a pool, limit, version or check moved in the wrong direction?
 
