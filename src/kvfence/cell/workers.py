@@ -57,11 +57,12 @@ def new_driver(role: Role, config: CellConfig, plumbing: Plumbing) -> Driver:
 class ThreadWorkers:
     """Two threads; their stores are plain memory of this process."""
 
-    def __init__(self, config: CellConfig) -> None:
+    def __init__(self, config: CellConfig, stores: Mapping[Role, PagedKV] | None = None) -> None:
+        """`stores` are those of stopped workers of the same sizes, to be used again; new ones if not given."""
         boxes: dict[Role, queue.SimpleQueue[Parcel]] = {role: queue.SimpleQueue() for role in Role}
         self.inbox: Inbox = boxes[Role.ROUTER]
         self.outboxes: Mapping[Role, Outbox] = boxes
-        self.stores = {role: PagedKV.private(config, role) for role in WORKER_ROLES}
+        self.stores = stores or {role: PagedKV.private(config, role) for role in WORKER_ROLES}
         self.drivers = {role: new_driver(role, config, self._plumbing(role, boxes)) for role in WORKER_ROLES}
         self._threads = {
             role: threading.Thread(target=driver.run, name=f"kvfence-{role}", daemon=True)
