@@ -42,10 +42,10 @@ from kvfence.core.rules import FENCED, Rules, only
 
 LENGTHS = (2_048, 65_536, 524_288)
 NEW_TOKENS = 128
-BLOCK_TOKENS = 262_144
+BLOCK_TOKENS = 131_072
 """A block is as many requests as make about this many tokens, and between 2 and 16 of them."""
-WARM_UP = 2
-"""Requests before the clock: every page of both pools has been touched after them."""
+WARM_UP = 1
+"""Requests before the clock of each cell; the first cell of a pair touches the memory for both."""
 _RESAMPLES = 2_000
 
 
@@ -91,7 +91,7 @@ class Figures:
 
 
 async def one_block(rules: Rules, prompts: Sequence[bytes], stores: Mapping[Role, PagedKV]) -> Figures:
-    """All of them, one after the other, by a cell of their own in these pools; the first two are the warm-up."""
+    """All of them, one after the other, by a cell of their own in these pools; the first is the warm-up."""
     router, workers = open_cell(cell_config(rules, len(prompts[0])), stores)
     for at, prompt in enumerate(prompts[:WARM_UP]):
         await one_request(router, f"tenant {at % 2}", prompt)
