@@ -1,5 +1,6 @@
 """The probe as a library, over real HTTP, against endpoints that behave in one known way."""
 
+import asyncio
 import itertools
 
 import pytest
@@ -18,7 +19,7 @@ B = Tenant(name="tenant-b", api_key="key-b", salt="salt-b")
 
 def options(url, bounds=Bounds(), *, completions=False):  # noqa: B008 — a frozen value
     target = Target(base_url=url, timeout_s=20, completions=completions)
-    return Options(target=target, seeder=A, harvester=B, bounds=bounds, seed=7, key=b"key")
+    return Options(target=target, seeders=(A,), harvester=B, bounds=bounds, seed=7, key=b"key")
 
 
 def probed(behaviour, bounds=Bounds(), *, completions=False):  # noqa: B008 — a frozen value
@@ -170,15 +171,24 @@ def test_an_answer_that_drips_ends_with_the_time_allowed():
     body = b'{"data": []}' + b" " * 200_000
     with tcp_server(answering("200 OK", body)) as url:
         ticks = itertools.count(0, 15)
-        client = EndpointClient(Target(base_url=url, timeout_s=20), clock=lambda: next(ticks))
-        with client, pytest.raises(TargetError, match="no answer within 20 s"):
-            client.models(A)
+
+        async def models():
+            async with EndpointClient(Target(base_url=url, timeout_s=20), clock=lambda: next(ticks)) as client:
+                await client.models(A)
+
+        with pytest.raises(TargetError, match="no answer within 20 s"):
+            asyncio.run(models())
 
 
 def test_an_endless_answer_is_given_up(monkeypatch):
     """Memory is bounded whatever an endpoint sends."""
     monkeypatch.setattr("kvfence.probe.client.RESPONSE_BYTES_MAX", 2**20)
-    with tcp_server(answering("200 OK", b"x" * 2**22)) as url, EndpointClient(Target(base_url=url)) as client:
-        reply = client.ask("m", "p", A, 1)
+
+    async def ask(url):
+        async with EndpointClient(Target(base_url=url)) as client:
+            return await client.ask("m", "p", A, 1)
+
+    with tcp_server(answering("200 OK", b"x" * 2**22)) as url:
+        reply = asyncio.run(ask(url))
     assert reply.status is None
     assert "more than 1 MiB" in reply.detail

@@ -56,7 +56,7 @@ def probe(
             completions=completions,
             timeout_s=timeout,
         ),
-        seeder=Tenant(name="tenant-a", api_key=keys[0], salt=f"kvfence-a-{chosen_seed:x}"),
+        seeders=(Tenant(name="tenant-a", api_key=keys[0], salt=f"kvfence-a-{chosen_seed:x}"),),
         harvester=Tenant(name="tenant-b", api_key=keys[1], salt=f"kvfence-b-{chosen_seed:x}"),
         bounds=Bounds(
             limits=_positive("--limit", limit or []),

@@ -98,7 +98,7 @@ def run_act(rules: Rules, lengths: Lengths, rng: random.Random, folder: Path, sa
 def _probe_options(url: str, lengths: Lengths, seed: int) -> Options:
     return Options(
         target=Target(base_url=url),
-        seeder=Tenant(name="tenant-c", api_key="probe-seeder", salt="probe-seeder"),
+        seeders=(Tenant(name="tenant-c", api_key="probe-seeder", salt="probe-seeder"),),
         harvester=Tenant(name="tenant-d", api_key="probe-harvester", salt="probe-harvester"),
         bounds=Bounds(limits=(lengths.prefill_pool,), seeds_each=1, bisections=2),
         seed=seed,

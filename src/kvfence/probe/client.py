@@ -24,32 +24,32 @@ NO_SUCH_PATH = (404, 405, 501)
 
 
 class EndpointClient:
-    """One connection pool to one endpoint; a context manager."""
+    """One connection pool to one endpoint; an asynchronous context manager."""
 
     def __init__(self, target: Target, clock: Callable[[], float] = time.monotonic) -> None:
         self._target = target
         self._clock = clock
         timeout = httpx.Timeout(target.timeout_s, connect=min(CONNECT_S, target.timeout_s))
-        self._http = httpx.Client(timeout=timeout, follow_redirects=True)
+        self._http = httpx.AsyncClient(timeout=timeout, follow_redirects=True)
         self._fields_index = 0
         self._answered = False
         self._counters = _counters(target)
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
 
     @property
     def tenant_fields(self) -> tuple[str, ...]:
         """The fields of a request that the endpoint lets differ between tenants."""
         return TENANT_FIELDS[self._fields_index]
 
-    def models(self, tenant: Tenant) -> list[ModelCard]:
+    async def models(self, tenant: Tenant) -> list[ModelCard]:
         """The models that the endpoint lists. Raises `TargetError` when it is no such endpoint."""
         shown = f"{self._target.shown}/models"
-        response = self._send("GET", self._target.url("models"), tenant)
+        response = await self._send("GET", self._target.url("models"), tenant)
         if isinstance(response, Failure):
             raise TargetError(f"{shown}: {response.why}")
         if response.status in (401, 403):
@@ -62,13 +62,13 @@ class EndpointClient:
             )
         return cards
 
-    def count(self, model: str, prompt: str, tenant: Tenant) -> int | None:
+    async def count(self, model: str, prompt: str, tenant: Tenant) -> int | None:
         """Tokens of a prompt as the endpoint counts them, or None where it does not."""
         for url, form in self._counters:
             if (url, form) not in self._counters:
                 continue  # the other form found that there is nothing at this address
             said = {"messages": _messages(prompt)} if form == "messages" else {"prompt": prompt}
-            response = self._send("POST", url, tenant, {"model": model, **said})
+            response = await self._send("POST", url, tenant, {"model": model, **said})
             if isinstance(response, Failure):
                 return None  # the prompt itself will show what is wrong
             counted = token_count(response)
@@ -79,31 +79,31 @@ class EndpointClient:
                 self._counters = tuple(counter for counter in self._counters if counter[0] != url)
         return None
 
-    def ask(self, model: str, prompt: str, tenant: Tenant, max_tokens: int) -> Reply:
+    async def ask(self, model: str, prompt: str, tenant: Tenant, max_tokens: int) -> Reply:
         """Send a prompt. Never raises for what the endpoint does: that is what is being measured."""
         said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
         body = {"model": model, "max_tokens": max_tokens, "temperature": 0, "stop": [STOP], **said}
-        reply = self._ask_once(body, tenant)
+        reply = await self._ask_once(body, tenant)
         while not self._answered and reply.status in STRICT and self.tenant_fields:
             self._fields_index += 1
-            reply = self._ask_once(body, tenant)
+            reply = await self._ask_once(body, tenant)
         self._answered = True  # from now on a refusal is about the prompt, not about the fields
         return reply
 
-    def _ask_once(self, body: Mapping[str, object], tenant: Tenant) -> Reply:
+    async def _ask_once(self, body: Mapping[str, object], tenant: Tenant) -> Reply:
         path = "completions" if self._target.completions else "chat/completions"
         fields = dict.fromkeys(self.tenant_fields, tenant.salt)
-        return reply_of(self._send("POST", self._target.url(path), tenant, {**body, **fields}))
+        return reply_of(await self._send("POST", self._target.url(path), tenant, {**body, **fields}))
 
-    def _send(
+    async def _send(
         self, method: str, url: str, tenant: Tenant, body: Mapping[str, object] | None = None
     ) -> Response | Failure:
         """One request, read whole within the time and size allowed."""
         until = self._clock() + self._target.timeout_s
         content = bytearray()
         try:
-            with self._http.stream(method, url, json=body, headers=_headers(tenant)) as response:
-                for piece in response.iter_bytes():
+            async with self._http.stream(method, url, json=body, headers=_headers(tenant)) as response:
+                async for piece in response.aiter_bytes():
                     content += piece
                     if self._clock() > until:
                         return Failure(_too_late(self._target))

@@ -6,7 +6,7 @@ earlier prompts (`usage.prompt_tokens`): a line through two of them, with the er
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from kvfence.probe.prompts import Prompt, Recipe, build, fixed_chars
@@ -34,21 +34,21 @@ class Fitter:
     """Fits prompts to lengths. `count` gives tokens of a text, or None where nobody can say before asking."""
 
     key: bytes
-    count: Callable[[str], int | None]
+    count: Callable[[str], Awaitable[int | None]]
     _template_tokens: int | None = field(default=None, init=False)
     _estimates_made: bool = field(default=False, init=False)
     _shorter: tuple[int, int] | None = field(default=None, init=False)
     """Characters and tokens of the shortest prompt that is known."""
     _latest: tuple[int, int] | None = field(default=None, init=False)
 
-    def fit(self, recipe: Recipe, tokens: int) -> Fitted:
+    async def fit(self, recipe: Recipe, tokens: int) -> Fitted:
         """A recipe of the same seed whose prompt has `tokens` tokens, or as near as can be told."""
         chars = max(0, self._chars_for(tokens) - fixed_chars())
         best: Fitted | None = None
         for _ in range(TRIES):
             tried = Recipe(seed=recipe.seed, tenant=recipe.tenant, request=recipe.request, filler_chars=chars)
             prompt = build(tried, self.key)
-            counted = self.count(prompt.text)
+            counted = await self.count(prompt.text)
             if counted is None:
                 self._estimates_made = True
                 return Fitted(recipe=tried, prompt=prompt, tokens=tokens, exact=False)

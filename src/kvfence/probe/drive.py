@@ -1,20 +1,25 @@
-"""Runs a campaign over HTTP: asks `lengths` what to do next, does it, records it. It judges nothing itself."""
+"""Runs a campaign over HTTP: asks what to do next, does it, records it. It plans and judges nothing itself."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.findings.recall import ProbeResult
+from kvfence.probe.answers import Judge
+from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Fitter
-from kvfence.probe.lengths import next_step, planned
+from kvfence.probe.lengths import planned
 from kvfence.probe.prompts import ANSWER_TOKENS, Recipe
-from kvfence.probe.record import Campaign, Exchange, History, Step
-from kvfence.probe.replies import ModelCard, Reply
+from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
+from kvfence.probe.replies import ModelCard
+from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant
-from kvfence.probe.verdict import control_failed, judge_history, leaks_to_seeder, overall
+from kvfence.probe.verdict import control_failed, harvests, leaks_elsewhere, overall
 
 SERVER_ERROR = 500
 NOT_THERE = (404, 405)
@@ -27,11 +32,18 @@ class Options:
     """All that a probe is given. Chance comes in as `seed` and `key`."""
 
     target: Target
-    seeder: Tenant
+    seeders: tuple[Tenant, ...]
+    """Fill the cache, in turn."""
     harvester: Tenant
     bounds: Bounds = field(default_factory=Bounds)
     seed: int
     key: bytes = field(repr=False)
+    scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
+    clock: Callable[[], float] = time.monotonic
+
+    def tenant(self, name: str) -> Tenant:
+        """The tenant of that name."""
+        return next(tenant for tenant in (*self.seeders, self.harvester) if tenant.name == name)
 
 
 Watcher = Callable[[Step, int], None]
@@ -40,43 +52,76 @@ Watcher = Callable[[Step, int], None]
 
 def run(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeResult:
     """Probe an endpoint. Raises `TargetError` when it cannot be reached or is no such endpoint."""
+    return asyncio.run(probe(options, watch))
+
+
+async def probe(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeResult:
+    """`run`, for a caller who has an event loop."""
     target = options.target
-    with EndpointClient(target) as client:
-        card = _card(client, options)
-        declared = target.declared_context or card.declared_context
-        if declared is None:
-            raise UsageError(f"{target.shown}/models does not say how long a context it has; give it with --context")
-        if declared < SHORTEST_CONTEXT:
-            raise UsageError(f"a context of {declared} tokens is too short to probe; {SHORTEST_CONTEXT} are needed")
-        campaign = Campaign(seed=options.seed, key=options.key, declared_context=declared, answer_tokens=ANSWER_TOKENS)
+    async with EndpointClient(target) as client:
+        card = await _card(client, options)
+        campaign = _campaign(options, card)
         fitter = Fitter(options.key, lambda text: client.count(card.name, text, options.harvester))
-        asker = _Asker(client, card.name, options, fitter)
-        history: History = ()
-        while (step := next_step(campaign, options.bounds, history)) is not None:
-            watch(step, len(history))
-            history += (asker.exchange(step, number=len(history)),)
-    results = judge_history(history, campaign)
+        asker = _Asker(client, card.name, options, fitter, options.clock())
+        judge = Judge(campaign)
+        seen: Seen = ()
+        while wanted := next_round(campaign, options.bounds, seen, SCENARIOS):
+            seen += judge.judge(await _round(asker, wanted, len(seen), watch))
+            _check_first(seen[0].exchange, target)
+    results = harvests(seen)
     left = () if control_failed(results) else planned(campaign, options.bounds)[len(results) :]
-    verdict, reason = overall(results, history, campaign, unasked=tuple(tokens for tokens, _ in left))
+    verdict, reason = overall(seen, campaign, unasked=tuple(tokens for tokens, _ in left))
     return ProbeResult(
         url=target.shown,
         model=card.name,
-        declared_context=declared,
+        declared_context=campaign.declared_context,
         token_count_by=fitter.method,
         tenants_told_apart_by=_told_apart_by(options, client),
-        lengths=(*results, *leaks_to_seeder(history, campaign)),
+        lengths=(*results, *leaks_elsewhere(seen)),
         verdict=verdict,
         reason=reason,
-        requests=len(history),
+        requests=len(seen),
         seed=options.seed,
     )
 
 
-def _card(client: EndpointClient, options: Options) -> ModelCard:
+async def _round(asker: _Asker, wanted: Round, made: int, watch: Watcher) -> History:
+    """All of a round, at most `concurrency` at a time, in the order of their numbers."""
+    free = asyncio.Semaphore(asker.options.bounds.concurrency)
+
+    async def one(step: Step, number: int) -> Exchange:
+        async with free:
+            watch(step, number)
+            return await asker.exchange(step, number=number)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=made)]
+    return tuple(task.result() for task in tasks)
+
+
+def _campaign(options: Options, card: ModelCard) -> Campaign:
+    target = options.target
+    declared = target.declared_context or card.declared_context
+    if declared is None:
+        raise UsageError(f"{target.shown}/models does not say how long a context it has; give it with --context")
+    if declared < SHORTEST_CONTEXT:
+        raise UsageError(f"a context of {declared} tokens is too short to probe; {SHORTEST_CONTEXT} are needed")
+    return Campaign(
+        seed=options.seed,
+        key=options.key,
+        declared_context=declared,
+        answer_tokens=ANSWER_TOKENS,
+        seeders=tuple(tenant.name for tenant in options.seeders),
+        harvester=options.harvester.name,
+        scenarios=options.scenarios,
+    )
+
+
+async def _card(client: EndpointClient, options: Options) -> ModelCard:
     target = options.target
     if target.model and target.declared_context:
         return ModelCard(target.model, target.declared_context)  # nothing to look up
-    return chosen_model(client.models(options.harvester), target.model, target)
+    return chosen_model(await client.models(options.harvester), target.model, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +130,16 @@ class _Asker:
     model: str
     options: Options
     fitter: Fitter
+    began: float
 
-    def exchange(self, step: Step, *, number: int) -> Exchange:
+    async def exchange(self, step: Step, *, number: int) -> Exchange:
         """Fit a prompt to the step's length, send it, note what came back."""
-        tenant = self.options.seeder if step.part == "seed" else self.options.harvester
+        tenant = self.options.tenant(step.tenant)
         wanted = Recipe(seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0)
-        fitted = self.fitter.fit(wanted, step.tokens)
-        reply = self.client.ask(self.model, fitted.prompt.text, tenant, ANSWER_TOKENS)
-        if number == 0:
-            _check_first(reply, self.options.target)
+        fitted = await self.fitter.fit(wanted, step.tokens)
+        started = self.options.clock()
+        reply = await self.client.ask(self.model, fitted.prompt.text, tenant, ANSWER_TOKENS)
+        ended = self.options.clock()
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)
@@ -107,18 +153,21 @@ class _Asker:
             status=reply.status,
             answer=reply.text,
             detail=detail,
+            started_s=started - self.began,
+            ended_s=ended - self.began,
         )
 
 
-def _check_first(reply: Reply, target: Target) -> None:
+def _check_first(first: Exchange, target: Target) -> None:
     """Whether a campaign can start at all. Raises `TargetError`; a refusal of the control is for the judge."""
-    if reply.status in (401, 403):
-        raise TargetError(f"{target.shown} wants a key (status {reply.status}); name its variable with --api-key-env")
-    if reply.status is None or reply.status in NOT_THERE or reply.status >= SERVER_ERROR:
-        said = f"status {reply.status}: {reply.detail}" if reply.status else reply.detail
+    if first.status in (401, 403):
+        raise TargetError(f"{target.shown} wants a key (status {first.status}); name its variable with --api-key-env")
+    if first.status is None or first.status in NOT_THERE or first.status >= SERVER_ERROR:
+        said = f"status {first.status}: {first.detail}" if first.status else first.detail
         raise TargetError(f"{target.shown} does not answer even a short prompt: {said}")
 
 
 def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:
-    keys = ("api key",) if options.seeder.api_key != options.harvester.api_key else ()
+    own = options.harvester.api_key
+    keys = ("api key",) if all(seeder.api_key != own for seeder in options.seeders) else ()
     return (*keys, *client.tenant_fields)

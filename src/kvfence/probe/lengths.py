@@ -9,9 +9,10 @@ what a stale page would show. Last, bisection between the longest clean length a
 from __future__ import annotations
 
 from kvfence.findings.recall import LengthResult, LengthVerdict
-from kvfence.probe.record import Campaign, History, Step
+from kvfence.probe.campaign import Campaign
+from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, judge_history, longest_clean
+from kvfence.probe.verdict import control_failed, harvests, longest_clean
 
 CONTROL_TOKENS = 768
 PAST_DECLARED_TOKENS = 64
@@ -36,24 +37,25 @@ def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
     return (control, *rising, past)
 
 
-def next_step(campaign: Campaign, bounds: Bounds, history: History) -> Step | None:
-    """What to ask next, or None when the campaign is over."""
-    if len(history) >= bounds.requests_max:
-        return None
-    results = judge_history(history, campaign)
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+    """One request: what to ask next, or none when the sweep is over."""
+    results = harvests(seen)
     plan = planned(campaign, bounds)
     if control_failed(results):
-        return None  # the control failed: nothing longer would prove anything
+        return ()  # nothing longer would prove anything
     tokens_and_why = (
         plan[len(results)] if len(results) < len(plan) else _bisection(results, len(plan), bounds, campaign)
     )
     if tokens_and_why is None:
-        return None
+        return ()
     tokens, why = tokens_and_why
-    seeds = _seeds_since_harvest(history)
+    seeds = _seeds_since_harvest(of_scenario(seen, Scenario.SWEEP))
     if results and seeds < bounds.seeds_each:
-        return Step(part="seed", tokens=longest_clean(results), why="plants the other tenant's markers")
-    return Step(part="harvest", tokens=tokens, why=why)
+        seeder = campaign.seeders[seeds % len(campaign.seeders)]
+        return (
+            Step(part="seed", tenant=seeder, tokens=longest_clean(results), why="plants the other tenant's markers"),
+        )
+    return (Step(part="harvest", tenant=campaign.harvester, tokens=tokens, why=why),)
 
 
 def _bisection(
@@ -71,10 +73,10 @@ def _bisection(
     return (clean + min(others)) // 2, "bisection: where does it turn"
 
 
-def _seeds_since_harvest(history: History) -> int:
+def _seeds_since_harvest(seen: Seen) -> int:
     seeds = 0
-    for exchange in reversed(history):
-        if exchange.step.part == "harvest":
+    for one in reversed(seen):
+        if one.exchange.step.part == "harvest":
             break
         seeds += 1
     return seeds

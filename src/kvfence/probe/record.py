@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
+from kvfence.findings.recall import LengthResult
 from kvfence.probe.prompts import Recipe
 
 Part = Literal["seed", "harvest"]
+"""A seed plants markers and fills the pool; a harvest asks where something foreign may show. Both are judged."""
+
+
+class Scenario(StrEnum):
+    """In which manner requests are sent; what each is for is said where it is planned."""
+
+    SWEEP = "sweep"
+    CONCURRENT = "concurrent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +25,18 @@ class Step:
     """One request that a campaign wants to make."""
 
     part: Part
+    tenant: str
+    """Whose request it is, by name."""
     tokens: int
     """Prompt tokens that are aimed at."""
     why: str
+    scenario: Scenario = Scenario.SWEEP
+    round_number: int = 0
+    """Of its scenario, from 0."""
+
+
+Round = tuple[Step, ...]
+"""Requests that may all be under way at once; the next round begins when the last of them has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +45,7 @@ class Exchange:
 
     step: Step
     recipe: Recipe
+    """Of its prompt; `recipe.request` is the request's number in the campaign, from 0."""
     tokens: int
     """Prompt tokens as the endpoint counts them, or as near as could be told."""
     status: int | None
@@ -34,16 +54,27 @@ class Exchange:
     answer: str = field(default="", repr=False)
     detail: str = ""
     """The endpoint's own error message, or what went wrong on the way."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Campaign:
-    """What does not change during a campaign."""
-
-    seed: int
-    key: bytes = field(repr=False)
-    declared_context: int
-    answer_tokens: int
+    started_s: float = 0.0
+    """Seconds since the campaign began."""
+    ended_s: float = 0.0
 
 
 History = tuple[Exchange, ...]
+"""In the order of their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One request that was made, and what its answer shows."""
+
+    exchange: Exchange
+    result: LengthResult
+
+
+Seen = tuple[Judged, ...]
+"""A judged history."""
+
+
+def of_scenario(seen: Seen, scenario: Scenario) -> Seen:
+    """The part that one scenario made."""
+    return tuple(one for one in seen if one.exchange.step.scenario is scenario)

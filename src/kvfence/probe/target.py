@@ -10,7 +10,7 @@ from kvfence.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
-    """One of the two parties; whatever the endpoint tells tenants apart by, they differ in it."""
+    """One of the parties; whatever the endpoint tells tenants apart by, they differ in it."""
 
     name: str
     api_key: str | None = field(default=None, repr=False)
@@ -57,6 +57,10 @@ class Bounds:
     """How many prompts the seeding tenant sends before each harvest."""
     bisections: int = 4
     requests_max: int = 64
+    rounds_each: int = 4
+    """How many rounds a scenario beside the sweep sends."""
+    concurrency: int = 8
+    """How many requests may be under way at once, where a scenario sends several."""
 
 
 def parse_url(text: str) -> str:

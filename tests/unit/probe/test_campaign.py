@@ -1,19 +1,32 @@
+import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.findings.recall import LengthVerdict, ProbeVerdict
+from kvfence.probe.answers import judged
+from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.counting import Fitter
-from kvfence.probe.lengths import next_step, planned
+from kvfence.probe.lengths import planned
 from kvfence.probe.markers import Place, make_marker
 from kvfence.probe.prompts import ANSWER_TOKENS, STOP, Recipe, build, markers_of
-from kvfence.probe.record import Campaign, Exchange
+from kvfence.probe.record import Exchange, Scenario, of_scenario
+from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import judge_history, overall
+from kvfence.probe.verdict import harvests, overall
 
 CAMPAIGN = Campaign(seed=1, key=b"key", declared_context=8192, answer_tokens=ANSWER_TOKENS)
+
+
+async def nobody_counts(_text):
+    return None
+
+
+def fit(fitter, recipe, tokens):
+    return asyncio.run(fitter.fit(recipe, tokens))
 
 
 def induction(prompt: str, stop: str, limit: int) -> str:
@@ -48,11 +61,11 @@ def simulated(limit, *, leaky):
 
 
 def run_campaign(answer, bounds=Bounds()):  # noqa: B008 — a frozen value
-    history = ()
-    while (step := next_step(CAMPAIGN, bounds, history)) is not None:
-        history += (answer(step, len(history)),)
-    results = judge_history(history, CAMPAIGN)
-    return history, results, overall(results, history, CAMPAIGN)
+    rounds, seen = [], ()
+    while wanted := next_round(CAMPAIGN, bounds, seen, SCENARIOS):
+        rounds.append(tuple(answer(step, number) for number, step in enumerate(wanted, start=len(seen))))
+        seen = judged(rounds, CAMPAIGN)
+    return [one.exchange for one in seen], harvests(seen), overall(seen, CAMPAIGN)
 
 
 @given(chars=st.integers(0, 3000), seed=st.integers(0, 10**6))
@@ -76,13 +89,13 @@ def test_a_prompt_is_its_recipe():
 
 def test_a_usage_that_cannot_be_of_this_prompt_is_not_learnt():
     """An engine that dropped a prompt and counts 1 token does not shorten the prompts after it."""
-    fitter = Fitter(b"k", lambda _text: None)
+    fitter = Fitter(b"k", nobody_counts)
     recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
-    first = fitter.fit(recipe, 1000)
+    first = fit(fitter, recipe, 1000)
     assert fitter.learn(first, len(first.prompt.text)) == len(first.prompt.text)
-    dropped = fitter.fit(recipe, 5000)
+    dropped = fit(fitter, recipe, 5000)
     assert fitter.learn(dropped, 1) == 5000
-    assert fitter.fit(recipe, 5000).prompt == dropped.prompt
+    assert fit(fitter, recipe, 5000).prompt == dropped.prompt
 
 
 @pytest.mark.parametrize("chars_a_token", [1, 3.7])
@@ -91,11 +104,11 @@ def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
     """Whatever a token is, the endpoint's own count leads to the length in a few tries."""
     asked = []
 
-    def count(text):
+    async def count(text):
         asked.append(text)
         return round(len(text) / chars_a_token)
 
-    fitted = Fitter(b"k", count).fit(Recipe(seed=1, tenant="a", request=1, filler_chars=0), wanted)
+    fitted = fit(Fitter(b"k", count), Recipe(seed=1, tenant="a", request=1, filler_chars=0), wanted)
     assert fitted.tokens == wanted == round(len(fitted.prompt.text) / chars_a_token)
     assert build(fitted.recipe, b"k") == fitted.prompt
     assert fitted.exact
@@ -104,11 +117,11 @@ def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
 
 def test_without_a_counter_lengths_are_learnt_from_usage():
     """The first prompt is a guess; what the endpoint says of it makes the next one right, and this is said."""
-    fitter = Fitter(b"k", lambda _text: None)
+    fitter = Fitter(b"k", nobody_counts)
     recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
-    first = fitter.fit(recipe, 1000)
+    first = fit(fitter, recipe, 1000)
     fitter.learn(first, len(first.prompt.text))
-    again = fitter.fit(recipe, 1000)
+    again = fit(fitter, recipe, 1000)
     assert abs(len(again.prompt.text) - 1000) <= 5
     assert not again.exact
     assert "usage.prompt_tokens" in fitter.method
@@ -232,3 +245,32 @@ def test_the_number_of_requests_is_a_hard_limit():
     """No plan goes past it."""
     history, _, _ = run_campaign(simulated(3000, leaky=True), Bounds(requests_max=5))
     assert len(history) == 5
+
+
+def test_all_tenants_at_once_come_after_the_sweep_and_are_judged_as_one_round():
+    """An answer that shows a prompt which was under way beside it is a leak, though that prompt has a higher number."""
+    campaign = replace(CAMPAIGN, scenarios=(Scenario.SWEEP, Scenario.CONCURRENT))
+    bounds = Bounds(rounds_each=2, concurrency=4, requests_max=1000)
+    rounds, seen = [], ()
+    while wanted := next_round(campaign, bounds, seen, SCENARIOS):
+        recipes = [
+            Recipe(seed=1, tenant=step.tenant, request=number, filler_chars=0)
+            for number, step in enumerate(wanted, start=len(seen))
+        ]
+        mixed = [recipes[-1], *recipes[1:]] if wanted[0].round_number == 1 else recipes
+        rounds.append(
+            tuple(
+                Exchange(step=step, recipe=recipe, tokens=step.tokens, status=200, answer=recited(shown, campaign))
+                for step, recipe, shown in zip(wanted, recipes, mixed, strict=True)
+            )
+        )
+        seen = judged(rounds, campaign)
+    together = of_scenario(seen, Scenario.CONCURRENT)
+    assert [len(made) for made in rounds[-2:]] == [4, 4]
+    assert {one.exchange.step.tenant for one in together} == {"tenant-a", "tenant-b"}
+    assert [one.result.verdict for one in together] == ["clean"] * 4 + ["leak"] + ["clean"] * 3
+    assert overall(seen, campaign)[0] is ProbeVerdict.LEAK
+
+
+def recited(recipe, campaign):
+    return "; ".join(marker.text for marker in markers_of(recipe, campaign.key))

@@ -1,0 +1,41 @@
+"""What a campaign is, and which requests it wants next. Pure: the next round follows from what has been seen.
+
+So a campaign that was cut off goes on from its recorded history, and a test can play any endpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kvfence.probe.record import Round, Scenario, Seen
+from kvfence.probe.target import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What does not change during a campaign."""
+
+    seed: int
+    key: bytes = field(repr=False)
+    declared_context: int
+    answer_tokens: int
+    seeders: tuple[str, ...] = ("tenant-a",)
+    """Names of the tenants who fill the cache, in turn."""
+    harvester: str = "tenant-b"
+    scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
+    """In their order; the sweep over lengths is first, for the others build on what it finds."""
+
+
+NextRound = Callable[[Campaign, Bounds, Seen], Round]
+"""A scenario: the next round of its own, or an empty one when it is over. It sees everything."""
+
+
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, scenarios: Mapping[Scenario, NextRound]) -> Round:
+    """What to ask next; empty when the campaign is over or its bound of requests is reached."""
+    left = bounds.requests_max - len(seen)
+    for scenario in campaign.scenarios:
+        wanted = scenarios[scenario](campaign, bounds, seen)
+        if wanted:
+            return wanted[: max(left, 0)]
+    return ()

@@ -1,0 +1,15 @@
+"""In which manner requests are sent, one manner a file, and the table of all of them. Pure: no request is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kvfence.probe.campaign import NextRound
+from kvfence.probe.lengths import next_round as sweep
+from kvfence.probe.record import Scenario
+from kvfence.probe.scenarios.all_at_once import next_round as all_at_once
+
+SCENARIOS: Mapping[Scenario, NextRound] = {
+    Scenario.SWEEP: sweep,
+    Scenario.CONCURRENT: all_at_once,
+}
