@@ -106,7 +106,7 @@ def test_a_target_that_hangs_is_one_clear_line():
         (("http://127.0.0.1:99999/v1",), ("not a usable URL", "65535")),
         (("http://[::1/v1",), ("not a usable URL",)),
         (("http://\u00e4..b/v1",), ("not a name that can be looked up",)),
-        ((f"http://{'a' * 80}.invalid/v1",), ("not a name that can be looked up",)),
+        ((f"http://{'a' * 80}.invalid/v1",), ("the name is unknown",)),
         (("http://127.0.0.1:9/v1?key=hunter2",), ("query",)),
         (("http://127.0.0.1:9/v1", "--lengths", "0"), ("--lengths 0", "1 or more")),
         (("http://127.0.0.1:9/v1", "-o", "/no/such/folder/report.json"), ("cannot write", "another file")),
