@@ -44,6 +44,20 @@ def context_of(config: ModelConfig, setting: Setting) -> int:
     return int(stretched * factor)
 
 
+def stretched(config: ModelConfig, context: int) -> int:
+    """Positions that an engine's table has: the config's longest times yarn's factor, as far as a table is kept.
+
+    SGLang 0.5.23 `layers/rotary_embedding/yarn.py` and vLLM 0.32 `yarn_scaling_rope.py` (original length * factor);
+    without scaling the config's length, or the context where it is longer (`models/*.py`, `max_position_embeddings`).
+    """
+    scaling = config.part("rope_scaling", "rope_parameters")
+    factor, original = scaling.get("factor"), scaling.get("original_max_position_embeddings")
+    kind = scaling.get("rope_type", scaling.get("type"))
+    if kind == "yarn" and isinstance(factor, int | float) and isinstance(original, int):
+        return int(original * factor)
+    return config.count(*KEYS) or context
+
+
 def usable(pool_tokens: int, context: int, setting: Setting) -> int:
     """The longest prompt that is taken.
 

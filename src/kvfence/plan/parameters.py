@@ -39,7 +39,7 @@ def count(config: ModelConfig) -> Parameters:
     sparse = moe_layers(config)
     attention, replicated = _attention(config)
     experts = sparse * _experts(config)
-    dense = (layers - sparse) * _feed_forward(config, _dense_width(config)) + sparse * _shared(config)
+    dense = (layers - sparse) * _feed_forward(config, dense_width(config)) + sparse * _shared(config)
     drafts = config.count("num_nextn_predict_layers", "mtp_num_hidden_layers")
     a_layer = (attention + replicated) // layers + (_experts(config) + _shared(config) if sparse else dense // layers)
     tables = 1 if config.get("tie_word_embeddings") is True else 2
@@ -55,7 +55,7 @@ def count(config: ModelConfig) -> Parameters:
 
 def moe_layers(config: ModelConfig) -> int:
     """Layers with routed experts: all, but for the first dense ones, those named, or each n-th only."""
-    if not _expert_count(config):
+    if not expert_count(config):
         return 0
     pattern = config.words("hybrid_override_pattern")
     if pattern:
@@ -68,24 +68,35 @@ def moe_layers(config: ModelConfig) -> int:
     return max(rest // step if isinstance(step, int) and step > 0 else rest, 0)
 
 
-def _expert_count(config: ModelConfig) -> int:
+def expert_count(config: ModelConfig) -> int:
+    """Routed experts of a layer; 0 without."""
     return config.count("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
 
 
+def expert_width(config: ModelConfig) -> int:
+    """Inner width of one routed expert."""
+    return config.count("moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size", "ffn_hidden_size")
+
+
 def _experts(config: ModelConfig) -> int:
-    number = _expert_count(config)
-    width = config.count("moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size", "ffn_hidden_size")
-    return number * (_feed_forward(config, width) + config.hidden) if number else 0
+    number = expert_count(config)
+    return number * (_feed_forward(config, expert_width(config)) + config.hidden) if number else 0
 
 
-def _shared(config: ModelConfig) -> int:
+def shared_width(config: ModelConfig) -> int:
+    """Inner width of the experts that every token takes, together; 0 without."""
     width = config.count("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
     if not width and config.count("n_shared_experts"):
         width = config.count("n_shared_experts") * config.count("moe_intermediate_size", "intermediate_size")
-    return _feed_forward(config, width)
+    return width
 
 
-def _dense_width(config: ModelConfig) -> int:
+def _shared(config: ModelConfig) -> int:
+    return _feed_forward(config, shared_width(config))
+
+
+def dense_width(config: ModelConfig) -> int:
+    """Inner width of a feed-forward part without experts."""
     return config.count("intermediate_size_mlp", "intermediate_size", "ffn_hidden_size", "n_inner") or 4 * config.hidden
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kvfence.findings.forecast import Share
 from kvfence.plan.families import mla
 from kvfence.plan.model_config import ModelConfig
+from kvfence.plan.reserves import taken_at_start
 from kvfence.plan.setting import Role, Setting
 from kvfence.plan.weights import GIB, Weights
 
@@ -49,22 +50,21 @@ def budget(config: ModelConfig, setting: Setting, weights: Weights) -> tuple[Sha
 
 
 def _free_before(setting: Setting) -> Share:
-    """Free before the weights: what the driver reports less the CUDA context and the communicators' buffers.
+    """Free before the weights: what CUDA reports, less its context and the communicators' buffers.
 
-    Their size is not in any config. Public logs have 0.9 GiB on A10G (tp 4), 1.1 on RTX 4090 (tp 2), 2.3 on H200
-    (tp 8, SemiAnalysisAI/InferenceX#2128), 3.7 on B200 (tp 4): a little, and a share.
+    Their size is in no config and in no formula: measured on servers whose logs are public (`reserves.py`).
     """
     told = setting.measured.free_before_gib
     if told is not None:
         return Share(name="free before weights", **_exact(told), source="the log")
-    total = setting.gpu.memory_bytes
-    likely = 0.5 * GIB + total * 0.005 if setting.tp == 1 else 0.7 * GIB + total * 0.014
+    low, likely, high = setting.gpu.cuda_bytes
+    taken = taken_at_start(setting)
     return Share(
         name="free before weights",
-        low=total - min(2 * likely + 0.5 * GIB, total / 4),
-        likely=total - min(likely, total / 8),
-        high=total - min(likely / 3, total / 16),
-        source=f"{setting.gpu.memory_mib} MiB of the driver ({setting.gpu.source}), less context and communicators",
+        low=low - min(taken.high, low / 4),
+        likely=likely - min(taken.likely, likely / 8),
+        high=high - min(taken.low, high / 16),
+        source=f"{likely / GIB:.2f} GiB of {setting.gpu.memory_mib} MiB for CUDA, less {taken.source}",
     )
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kvfence.errors import UsageError
+from kvfence.plan.allocator import reserved
 from kvfence.plan.model_config import ModelConfig, document
 from kvfence.plan.parameters import Parameters, count
 from kvfence.plan.quantisation import WeightBytes, weight_bytes
 from kvfence.plan.setting import Engine, Setting
+from kvfence.plan.tensors import beside, of_layers, of_tables
 
 INDEX = "model.safetensors.index.json"
 GIB = 1 << 30
@@ -36,8 +38,15 @@ def weights_of(config: ModelConfig, setting: Setting, total_gib: float | None = 
     scale = total / sum(counted.values())
     served = {kind: size * scale for kind, size in counted.items() if kind != "draft" or setting.draft_layers}
     here = _on_one_gpu(served, setting) * setting.layers_here(config.layers) / config.layers
-    # Allocators round up, kernels repack: a little more than the file has, seldom less.
-    return Weights(here * (1 - doubt), here, here * (1 + doubt) + 0.25 * GIB, source)
+    more = _more_than_the_file(config, setting, sizes)
+    return Weights(here * (1 - doubt) + more, here + more, here * (1 + doubt) + more + 0.25 * GIB, source)
+
+
+def _more_than_the_file(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> float:
+    """What memory holds and no checkpoint has: tables that the engine makes, and what the allocator rounds up."""
+    file = [*of_tables(config, setting, sizes), *of_layers(config, setting, sizes)]
+    made = list(beside(config, setting))
+    return reserved([*file, *made]) - sum(file)
 
 
 def _total(config: ModelConfig, given_gib: float | None, counted: float) -> tuple[float, str, float]:

@@ -171,8 +171,9 @@ def test_pools_of_one_worker_are_for_one_share_of_the_requests():
 
 
 def test_an_index_of_weights_stands_before_a_count(tmp_path):
-    """`total_size` beside the config is what the files have; a measured size stands before both."""
+    """`total_size` beside the config is what the files have; a table and what the allocator rounds up come on top."""
     shutil.copy(config_of("qwq-32b").file, tmp_path / "config.json")
     (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 32000000000}}')
     shares = predict(Model(config=read(str(tmp_path))), setting_of()).shares
-    assert (shares[1].likely, "index" in shares[1].source) == (32e9, True)
+    assert 32e9 < shares[1].likely < 32.5e9
+    assert "index" in shares[1].source
