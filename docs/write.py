@@ -64,9 +64,18 @@ def section(usage: str, callback: Callable[..., None]) -> str:
     return f"## `{usage}`\n\n{text.strip()}\n\n{shown}{table}"
 
 
+_MEANS = {
+    ExitCode.CLEAN: "clean: all that was asked was looked at, and nothing was found",
+    ExitCode.FOUND: "something was found (0 with `--exit-zero`, which leaves 2 and 3 as they are)",
+    ExitCode.USAGE: "wrong use, or it could not start: one line says why and what to do",
+    ExitCode.INCONCLUSIVE: "inconclusive: a control failed, or the evidence does not reach",
+}
+
+
 def exit_codes() -> str:
     """The table of exit codes, the same for every command."""
-    rows = "".join(f"| {code.value} | {code.name.lower().replace('_', ' ')} |\n" for code in ExitCode)
+    rows = "".join(f"| {code.value} | {_MEANS[code]} |\n" for code in ExitCode)
+    rows += "| 130 | stopped by Ctrl-C |\n"
     return f"## Exit codes\n\n| code | means |\n| --- | --- |\n{rows}"
 
 
@@ -87,7 +96,7 @@ def _option_row(name: str, declared: OptionInfo, of: object, default: object) ->
     accepted = [_accepted(of), *([f"{declared.min} or more"] if declared.min is not None else [])]
     tail = ", ".join(word for word in accepted if word)
     shown = default.value if isinstance(default, Enum) else default
-    value = "" if shown is None or shown is False else f"`{shown}`"
+    value = "" if shown in (None, False, inspect.Parameter.empty) else f"`{shown}`"
     help_text = f"{declared.help} ({tail})" if tail else declared.help
     return f"| {', '.join(f'`{spelling}`' for spelling in spelled)} | {help_text} | {value} |"
 

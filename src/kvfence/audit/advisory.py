@@ -22,6 +22,10 @@ _PACKAGES = {Engine.SGLANG: "sglang", Engine.VLLM: "vllm"}
 _PRE_RELEASE = re.compile(r"\d\.?(?:a|b|rc|dev)\d*")
 
 
+class _Reference(msgspec.Struct, frozen=True):
+    url: str
+
+
 class _Event(msgspec.Struct, frozen=True):
     introduced: str | None = None
     fixed: str | None = None
@@ -58,6 +62,8 @@ class Advisory(msgspec.Struct, frozen=True):
 
     id: str
     summary: str
+    details: str
+    references: tuple[_Reference, ...]
     affected: tuple[_Affected, ...]
     database_specific: _Specific
 
@@ -65,6 +71,14 @@ class Advisory(msgspec.Struct, frozen=True):
     def package(self) -> str:
         """On PyPI; a record is of one."""
         return self.affected[0].package.name
+
+    @property
+    def page(self) -> str:
+        """For a reader, as Markdown."""
+        until = f"fixed in {self.fixed}" if self.fixed else "no release known that fixes it"
+        since = "" if self.introduced == "0" else f"from {self.introduced} on, "
+        sources = "\n".join(f"- {reference.url}" for reference in self.references)
+        return f"{self.details}\n\n## Releases\n\n{self.package}: {since}{until}.\n\n## Sources\n\n{sources}\n"
 
     @property
     def introduced(self) -> str:

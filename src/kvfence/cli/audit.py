@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
-from kvfence.cli.output import check_writable
+from kvfence.cli.output import check_not_read, check_writable
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
@@ -55,6 +55,7 @@ def audit(
     from kvfence.audit import inspect  # noqa: PLC0415 — no other command pays for loading it
     from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
+    check_not_read(output, targets or [])
     check_writable(output)
     result = inspect(targets or [], sources=source or [], access=Access(api_key=_key(api_key_env)))
     write_audit(result, output_format, output, command="audit")

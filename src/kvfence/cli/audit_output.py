@@ -24,7 +24,7 @@ OutputOption = Annotated[
 FailOnOption = Annotated[
     Level, typer.Option("--fail-on", help="Exit 1 from this level on: error is critical and high, warning medium.")
 ]
-ExitZeroOption = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found.")]
+ExitZeroOption = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found; 2 and 3 stay.")]
 
 
 def write_audit(result: AuditResult, form: AuditFormat, output: Path | None, *, command: str) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.output import Format, check_writable, people_console, write_json, write_text
+from kvfence.cli.output import Format, check_writable, people_console, report_to, write_json, write_text
 
 REPORT = Path("kvfence-demo.html")
 
@@ -20,7 +20,9 @@ def demo(
     seed: Annotated[int | None, typer.Option(help="Repeat the secrets and documents of an earlier run.")] = None,
     html_file: Annotated[Path, typer.Option("--html", help="Where the HTML report goes.")] = REPORT,
     output_format: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the summary, or the JSON, to this file.")
+    ] = None,
 ) -> None:
     """The incident from start to end: leak under the old rules, found twice, refused under the fence.
 
@@ -39,6 +41,8 @@ def demo(
     console.print(f"report: {html_file}  (seed {chosen}, {story.seconds:.0f} s)")
     if machine:
         write_json(reporting.document(story), output)
+    else:
+        report_to(lambda page: reporting.show(story, page), output)
     if not story.as_promised:
         console.print("this run did not show what it promises; please report it with the seed", style="bold red")
         raise typer.Exit(ExitCode.INCONCLUSIVE)

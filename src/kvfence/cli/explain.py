@@ -10,7 +10,9 @@ from kvfence.cli.output import people_console
 
 
 def explain(
-    rule: Annotated[str | None, typer.Argument(help="A rule's code or id; without it, all are listed.")] = None,
+    rule: Annotated[
+        str | None, typer.Argument(help="A rule's code or id, or an advisory's id; without it, all rules are listed.")
+    ] = None,
 ) -> None:
     """What a rule says, why it matters, how bad it is, and what ends it.
 

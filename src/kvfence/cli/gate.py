@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
-from kvfence.cli.output import check_writable
+from kvfence.cli.output import check_not_read, check_writable
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
@@ -22,7 +22,11 @@ def gate(
         bool, typer.Option("--write", help="Record these targets as the baseline; compare nothing.")
     ] = False,
     tolerance: Annotated[
-        str, typer.Option("--tolerance", help="By how much a pool or a limit that follows from it may shrink.")
+        str,
+        typer.Option(
+            "--tolerance",
+            help="By how much a pool or a limit that follows from it may shrink, while it holds its context.",
+        ),
     ] = "2%",
     output_format: FormatOption = AuditFormat.TABLE,
     output: OutputOption = None,
@@ -40,6 +44,9 @@ def gate(
     """
     from kvfence.audit.baseline import check, record  # noqa: PLC0415 — no other command pays for loading it
 
+    check_not_read(output, (*targets, baseline))
+    if write:
+        check_not_read(baseline, targets)
     check_writable(output)
     allowed = _share(tolerance)
     if write:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from rich.console import Console
+
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.streams import ReportConsole, print_to_nobody
-from kvfence.errors import TargetError
+from kvfence.errors import TargetError, UsageError
 from kvfence.findings.verdict import Verdict
 
 PIPE_COLUMNS = 120
@@ -51,6 +55,21 @@ def check_writable(*outputs: Path | None) -> None:
         write_text("", output, mode="a")
         if not existed:
             output.unlink()
+
+
+def check_not_read(output: Path | None, read: Iterable[str | Path]) -> None:
+    """Raise `UsageError` where a report would be written over something that is read: a log is the evidence."""
+    for source in read if output is not None and output.exists() else ():
+        if os.path.exists(source) and os.path.samefile(source, str(output)):  # noqa: PTH110, PTH121 — a target may be any text
+            raise UsageError(f"{output} is one of the files that are read; write the report to another file")
+
+
+def report_to(show: Callable[[Console], None], output: Path | None) -> None:
+    """Write what `show` prints to a file as well, if one is named."""
+    if output is not None:
+        page = io.StringIO()
+        show(Console(file=page, width=PIPE_COLUMNS))
+        write_text(page.getvalue(), output)
 
 
 def write_json(document: Mapping[str, object], output: Path | None) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from kvfence.cli import plan_options as given
-from kvfence.cli.output import PIPE_COLUMNS, Format, check_writable, exit_code, people_console, write_json, write_text
+from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.findings.forecast import Forecast
 from kvfence.plan import Engine, KvDtype, Measured, Model, Role, Setting, gpu_of, read
 from kvfence.plan import plan as made_plan
@@ -97,8 +95,6 @@ def _report(forecast: Forecast, output_format: Format, output: Path | None) -> N
     machine = output_format is Format.JSON
     if machine:
         write_json(document(forecast), output)
-    elif output is not None:
-        page = io.StringIO()
-        print_plan(forecast, Console(file=page, width=PIPE_COLUMNS))
-        write_text(page.getvalue(), output)
+    else:
+        report_to(lambda console: print_plan(forecast, console), output)
     print_plan(forecast, people_console(machine_on_stdout=machine and output is None))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kvfence.cli.output import Format, check_writable, exit_code, people_console, write_json
+from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
@@ -19,12 +19,17 @@ from kvfence.probe.target import parse_url
 from kvfence.report.probe_json import document
 from kvfence.report.probe_terminal import show_probe
 
+LONGEST = 2**25
+"""Tokens: many times what any model takes; a prompt of it is still built in memory."""
+
 
 def probe(
     url: Annotated[str, typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.")],
     *,
     model: Annotated[str | None, typer.Option(help="Model to probe; default: the first one listed.")] = None,
-    context: Annotated[int | None, typer.Option(help="Declared context in tokens, if not listed.", min=1)] = None,
+    context: Annotated[
+        int | None, typer.Option(help="Declared context in tokens, if not listed.", min=1, max=LONGEST)
+    ] = None,
     limit: Annotated[
         list[int] | None, typer.Option(help="A length where something may change, such as a pool's size; repeatable.")
     ] = None,
@@ -35,7 +40,7 @@ def probe(
     ] = None,
     completions: Annotated[bool, typer.Option("--completions", help="Use /completions, not chat.")] = False,
     max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1)] = 600.0,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1, max=86_400)] = 600.0,
     seed: Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")] = None,
     output_format: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")] = None,
@@ -71,6 +76,8 @@ def probe(
     show_probe(result, people_console(machine_on_stdout=machine and output is None))
     if machine:
         write_json(document(result), output)
+    else:
+        report_to(lambda console: show_probe(result, console), output)
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
 
 
@@ -88,8 +95,8 @@ def _with_progress(options: Options) -> ProbeResult:
 
 def _positive(option: str, lengths: list[int]) -> tuple[int, ...]:
     for tokens in lengths:
-        if tokens < 1:
-            raise UsageError(f"{option} {tokens}: a length in tokens is 1 or more")
+        if not 1 <= tokens <= LONGEST:
+            raise UsageError(f"{option} {tokens}: a length in tokens is 1 or more, and at most {LONGEST:,}")
     return tuple(lengths)
 
 

@@ -16,6 +16,10 @@ class Model(StrEnum):
     INDUCTION = "induction"
 
 
+TOKENS_MAX = 2**40
+"""More than any memory; less is a matter of how much there is."""
+
+
 def serve(
     model: Annotated[Model, typer.Argument(help="The model to serve; `induction` is built in.")],
     *,
@@ -24,14 +28,17 @@ def serve(
     ] = "fenced",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)] = 8000,
-    context: Annotated[int, typer.Option(help="Context length that is promised, in tokens.", min=1)] = 32768,
+    context: Annotated[
+        int, typer.Option(help="Context length that is promised, in tokens.", min=1, max=TOKENS_MAX)
+    ] = 32768,
     prefill_pool: Annotated[
-        int | None, typer.Option(help="Prefill's KV pool in tokens; default: 65 % of the context.", min=1)
+        int | None,
+        typer.Option(help="Prefill's KV pool in tokens; default: 65 % of the context.", min=1, max=TOKENS_MAX),
     ] = None,
     decode_pool: Annotated[
-        int | None, typer.Option(help="Decode's KV pool in tokens; default: twice the context.", min=1)
+        int | None, typer.Option(help="Decode's KV pool in tokens; default: twice the context.", min=1, max=TOKENS_MAX)
     ] = None,
-    page_size: Annotated[int, typer.Option(help="Token slots a page.", min=1)] = 64,
+    page_size: Annotated[int, typer.Option(help="Token slots a page.", min=1, max=TOKENS_MAX)] = 64,
     wire: Annotated[str | None, typer.Option(help="push, two-sided or pull; default: as the rules were seen.")] = None,
     reuse: Annotated[str, typer.Option(help="Which free page is handed out next: lifo or fifo.")] = "lifo",
     workers: Annotated[str, typer.Option(help="Workers as `thread` or as `process`.")] = "thread",

@@ -14,6 +14,12 @@ from kvfence.report import audit_json, probe_json
 from kvfence.report.html_page import Markup, escape, render_page
 from kvfence.report.probe_json import SCHEMA, Document
 
+LAYERS = (
+    "I1: a refusal is a type, and ends the request. I2: no read without a seal. I3: pages drain before they are given "
+    "away. I4: a lease has an epoch. I5: pages are cleared before they change tenant."
+)
+"""What the columns of the ablation are, for a reader of the terminal."""
+
 
 def document(story: Story) -> Document:
     """What `kvfence demo --format json` writes."""
@@ -71,6 +77,7 @@ def show(story: Story, console: Console) -> None:
     for fault, trials in _rows(story):
         table.add_row(fault, *(_mark(trial) for trial in trials))
     console.print(table)
+    console.print(LAYERS, style="dim")
 
 
 def _show_act(act: Act, console: Console) -> None:

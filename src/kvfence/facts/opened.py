@@ -6,6 +6,7 @@ What cannot be read as text is one clear line that says what to do.
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from kvfence.facts.packed import Inside, unpacked
 
 STDIN = "-"
 _SAMPLE_BYTES = 65_536
+_ADDRESS = re.compile(r"[\w.\-]+:\d{2,5}(?:/v1)?")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b\x08\x07"))
 _CONTROL_SHARE_MAX = 0.05
@@ -47,8 +49,11 @@ def opened_text(target: str) -> Iterator[Text]:
     """
     shown = displayed(target)
     with _opened(target) as packed:
-        source, inside = unpacked(packed, shown)
-        sample = source.peek(_SAMPLE_BYTES)[:_SAMPLE_BYTES]
+        try:
+            source, inside = unpacked(packed, shown)
+            sample = source.peek(_SAMPLE_BYTES)[:_SAMPLE_BYTES]
+        except OSError as error:
+            raise TargetError(f"{shown}: reading it failed: {error.strerror or error}") from error
         if inside and inside.gap and not sample:
             raise TargetError(f"{shown}: {inside.gap.partition(';')[0]}, and nothing in it could be read")
         _require_text(sample, shown)
@@ -73,13 +78,22 @@ def _opened(target: str) -> Iterator[io.BufferedReader]:
     except IsADirectoryError as error:
         raise TargetError(f"{target}: this is a directory; name the files in it") from error
     except FileNotFoundError as error:
-        raise TargetError(f"{target}: no such file; check the path, or use - for standard input") from error
+        raise TargetError(f"{target}: no such file; check the path, {_or_else(target)}") from error
     except PermissionError as error:
         raise TargetError(f"{target}: permission denied; run as a user who may read it") from error
     except (OSError, ValueError) as error:
         raise TargetError(f"{target}: cannot be opened: {error}") from error
     with source:
         yield source
+
+
+def _or_else(target: str) -> str:
+    """What somebody may have meant who named no file."""
+    return (
+        f"or write a server's address as http://{target}"
+        if _ADDRESS.fullmatch(target)
+        else "or use - for standard input"
+    )
 
 
 def _require_text(sample: bytes, target: str) -> None:

@@ -1,4 +1,4 @@
-"""What the user named, read by what it is: logs, what launches servers, or a running server's URL.
+"""What the user named, read by what it is: logs, what launches servers, a running server's URL or its saved answer.
 
 What launches servers is told by its name or its first line; any other file is read as a log. A folder or a pattern
 stands for logs; files that are one log, rotated, are read as one.
@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kvfence.errors import TargetError
+from kvfence.facts import saved_answer
 from kvfence.facts.endpoints.base import is_url, parse_base
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
@@ -65,9 +66,20 @@ def read_target(target: str, access: Access = USUAL) -> Reading:
 def _read_text(text: Text, target: str, shown: str) -> Reading:
     kind = launch_kind(target, text.sample)
     if kind is None:
-        return read_log(text.source, file=shown, fallback_name=node_name(target))
+        return _read_answer_or_log(text, target, shown)
     folder = None if target == STDIN else Path(target).absolute().parent
     return read_launch(text.source, kind, file=shown, folder=folder, name=node_name(target))
+
+
+def _read_answer_or_log(text: Text, target: str, shown: str) -> Reading:
+    source: Readable = text.source
+    if text.sample.startswith(b"{"):
+        head = source.read(saved_answer.BYTES_MAX)
+        saved = saved_answer.saved_nodes(head, file=shown, name=node_name(target))
+        if saved:
+            return Reading(nodes=saved, gaps=())
+        source = saved_answer.Reread(head, source)
+    return read_log(source, file=shown, fallback_name=node_name(target))
 
 
 def _read_many(target: str) -> Reading:
@@ -119,4 +131,4 @@ def node_name(target: str) -> str:
     if is_url(target):
         return parse_base(target).name
     name = displayed(without_rotation(Path(target).name))
-    return re.sub(r"\.(?:log|txt|sh|bash|ya?ml|service)$", "", name) or name
+    return re.sub(r"\.(?:log|txt|json|sh|bash|ya?ml|service)$", "", name) or name

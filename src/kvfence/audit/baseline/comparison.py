@@ -79,6 +79,9 @@ def _finding(pair: Pair, rule: RuleCard, moved: list[Watched]) -> Finding:
     others = sorted(_changed(was, shown))
     told = "; ".join(_told(one, was.facts[one.fact], shown.facts[one.fact]) for one in moved)
     also = "; ".join(f"{name} {_value(was.facts.get(name))} → {_value(shown.facts.get(name))}" for name in others)
+    context = shown.facts.get("context_length")
+    if "pool_tokens" in names and _fell_below(was.facts, shown.facts) and isinstance(context, int):
+        told += f"; it no longer holds its context of {grouped(context)}, which no tolerance excuses"
     compared = "" if was.name == shown.name else f" (compared with {was.name} of the baseline)"
     return Finding(
         rule=rule.id,

@@ -154,8 +154,15 @@ def _fix(node: NodeFacts, context: int, fits: int) -> str:
     engine = engine_of(node)
     flag = CONTEXT_FLAG[engine] if engine else "the context length"
     taken = taken_at(fits, engine)
+    kept = _pools_kept(node) if engine is Engine.CELL else ""
     told = f" (prompts of up to {grouped(taken)} tokens are taken then)" if taken < fits else ""
-    return f"Promise what fits: {flag} {fits} on every node of the path{told}; or {_larger_pool(node, context)}."
+    return f"Promise what fits: {flag} {fits}{kept} on every node of the path{told}; or {_larger_pool(node, context)}."
+
+
+def _pools_kept(node: NodeFacts) -> str:
+    """The cell's pools follow its context unless they are given: a smaller context alone would shrink them too."""
+    pool, role = node.number("pool_tokens"), node.text("role")
+    return f" with --{role}-pool {pool}" if pool and role in (Role.PREFILL, Role.DECODE) else ""
 
 
 def _larger_pool(node: NodeFacts, context: int) -> str:

@@ -93,13 +93,14 @@ def _differs(name: str, nodes: Sequence[NodeFacts]) -> bool:
 def _finding(nodes: Sequence[NodeFacts], differing: Sequence[str]) -> Finding:
     odd = _odd_one(nodes, differing[0])
     told = "; ".join(_told(name, nodes) for name in differing)
+    of_what = "of one model" if odd.fact("model") else "whose model is not told, so that they may not be replicas,"
     decides = bool(set(differing) & _DECIDES) and is_disaggregated(odd)
     return Finding(
         rule=ID,
         severity=Severity.MEDIUM if decides else Severity.LOW,
-        confidence=Confidence.HIGH if odd.fact("model") else Confidence.MEDIUM,
+        confidence=Confidence.HIGH if odd.fact("model") else Confidence.LOW,
         node=odd.name,
-        message=f"{len(nodes)} {odd.text('role')} nodes of one model are not alike: {told}.",
+        message=f"{len(nodes)} {odd.text('role')} nodes {of_what} are not alike: {told}.",
         evidence=tuple(
             dict.fromkeys(
                 place

@@ -25,13 +25,23 @@ def read(pages: Pages) -> tuple[NodeFacts, ...]:
     """The node, or the nodes that a small load balancer puts into one answer; none if it is not SGLang."""
     for path in SERVER_INFO:
         info = pages.json(path)
-        if info and info.has("prefill", "decode") and not info.has("max_total_num_tokens"):
-            return _balanced(info)
-        if info and (info.has("max_total_num_tokens") or info.has(_MODE)):
-            return (_node(pages.base.name, _from_server_info(info) | _missing_from(pages)),)
+        nodes = read_server_info(info, pages.base.name) if info else ()
+        if len(nodes) == 1 and nodes[0].name == pages.base.name:
+            return (_node(pages.base.name, {**nodes[0].facts, **_missing_from(pages)}),)
+        if nodes:
+            return nodes
     facts = _missing_from(pages)
     engine = _engine_elsewhere(pages)
     return (_node(pages.base.name, {"engine": engine, **facts}),) if engine else ()
+
+
+def read_server_info(info: Fields, name: str) -> tuple[NodeFacts, ...]:
+    """The node of that name by its `/server_info`, or a small load balancer's workers; none if it is not SGLang's."""
+    if info.has("prefill", "decode") and not info.has("max_total_num_tokens"):
+        return _balanced(info)
+    if info.has("max_total_num_tokens") or info.has(_MODE):
+        return (_node(name, _from_server_info(info)),)
+    return ()
 
 
 def read_route(pages: Pages) -> tuple[NodeFacts, ...]:
