@@ -55,7 +55,7 @@ def test_a_rule_is_found_by_either_name(name: str):
 
 
 @pytest.mark.parametrize(
-    ("name", "nearest"), [("KVF1011", "KVF101"), ("pool-below-contxt", "KVF101"), ("checks", "KVF201"), ("", "KVF")]
+    ("name", "nearest"), [("KVF1011", "KVF101"), ("pool-below-contxt", "KVF101"), ("checks", "KVF201")]
 )
 def test_an_unknown_name_is_told_with_the_nearest(name: str, nearest: str):
     """Whoever mistypes a code is told which one there is."""
@@ -82,3 +82,19 @@ def test_explain_without_a_name_lists_every_rule():
 def test_explain_of_an_unknown_rule_is_one_line():
     """Exit 2, and the nearest is named."""
     assert_one_clear_line(run_kvfence("explain", "KVF999\x1b[2J"), "KVF", "lists all")
+
+
+def test_an_advisory_is_explained_by_its_id():
+    """The id that a finding prints, with or without its mark and whatever its case."""
+    for name in ("x_KVFENCE-2026-0002", "kvfence-2026-0002"):
+        card = card_of(name)
+        assert (card.code, card.id) == ("KVF302", "x_KVFENCE-2026-0002")
+        assert "fixed in 0.5.22" in card.page
+        assert "https://github.com/sgl-project/sglang/" in card.page
+
+
+def test_what_is_near_nothing_has_no_nearest():
+    """An invariant's name is no rule's."""
+    with pytest.raises(UsageError) as raised:
+        card_of("I3")
+    assert "nearest" not in str(raised.value)

@@ -68,5 +68,5 @@ def test_a_file_that_fails_in_the_first_read_is_one_line():
 
 def test_an_address_without_a_scheme_is_told_how_to_write_it():
     """It looks like a file that is not there."""
-    with pytest.raises(TargetError, match="as http://10.0.0.5:30000"):
+    with pytest.raises(TargetError, match=r"as http://10\.0\.0\.5:30000"):
         read_target("10.0.0.5:30000")
