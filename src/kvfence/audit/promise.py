@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kvfence.audit.deployment import Deployment, engine_of, holds_tokens, role_of
+from kvfence.audit.deployment import CONTEXT_FLAG, Deployment, engine_of, holds_tokens, role_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
 
+_POOL_OF = {Role.PREFILL: "prefill-pool", Role.DECODE: "decode-pool"}
 _LIMIT_BELOW = 6
 """How far SGLang's limit is below the smaller of pool and context; the longest prompt is one below the limit."""
 
@@ -27,6 +28,23 @@ def path_of(node: NodeFacts, deployment: Deployment) -> tuple[NodeFacts, ...]:
     """The node, and every node that serves requests with it."""
     peers = [one for pair in deployment.pairs() if any(half is node for half in pair) for one in pair]
     return (node, *(peer for peer in peers if peer is not node))
+
+
+def setting(context: int, *nodes: NodeFacts) -> str:
+    """What sets that context on these nodes, as one writes it on a command line.
+
+    The cell's pools follow its context unless they are given: a smaller context alone would shrink them too.
+    """
+    engine = engine_of(nodes[0])
+    flag = CONTEXT_FLAG[engine] if engine else "the context length"
+    kept = "".join(
+        f" --{option} {node.number('pool_tokens')}"
+        for node in nodes
+        if engine is Engine.CELL
+        and node.number("pool_tokens")
+        and (option := _POOL_OF.get(role_of(node) or Role.UNIFIED))
+    )
+    return f"{flag} {context}{kept}"
 
 
 def taken_at(context: int, engine: Engine | None) -> int:

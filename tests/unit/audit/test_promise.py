@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import re
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.audit.deployment import Deployment
 from kvfence.audit.promise import fitting_context, path_of
+from kvfence.cell.config import start_line
+from kvfence.cli.cell_options import CellOptions
+from kvfence.core.ids import Role
+from kvfence.facts.fact import NodeFacts
+from kvfence.facts.read_log import read_log
 from support.audit_nodes import said_of, sglang, vllm
 
 POOLS = st.integers(min_value=600, max_value=3_000_000)
@@ -56,3 +66,34 @@ def test_the_incident_s_figure_keeps_a_page_back():
 def test_other_engines_promise_whole_pages():
     """VLLM's pool in whole blocks, nothing kept back."""
     assert fitting_context([vllm("prefill", pool_tokens=3_700, page_size=16)]) == 3_696
+
+
+@pytest.mark.parametrize(("context", "page"), [(32_768, 64), (2_000, 16), (1_048_576, 64)])
+@pytest.mark.parametrize("rule", ["pool-below-context", "asymmetric-pools"])
+def test_the_cells_fix_typed_as_it_stands_ends_the_finding(context: int, page: int, rule: str):
+    """Its pools follow the context unless they are given, so the fix names them too."""
+    options = CellOptions(
+        model="induction",
+        rules="placeholder",
+        context=context,
+        prefill_pool=None,
+        decode_pool=None,
+        page_size=page,
+        wire=None,
+        reuse="lifo",
+        workers="thread",
+        taint=False,
+    )
+    finding = next(iter(said_of(rule, *_started(options))))
+    typed = {name: int(value) for name, value in re.findall(r"--([a-z-]+) (\d+)", finding.fix.partition("; or")[0])}
+    again = replace(
+        options, context=typed["context"], prefill_pool=typed["prefill-pool"], decode_pool=typed.get("decode-pool")
+    )
+    assert said_of(rule, *_started(again)) == []
+
+
+def _started(options: CellOptions) -> list[NodeFacts]:
+    """What the workers print when they start, read back."""
+    lines = [start_line(options.config(), role, "0.1.0") for role in (Role.PREFILL, Role.DECODE)]
+    log = io.BytesIO("\n".join(lines).encode() + b"\n")
+    return list(read_log(log, file="cell.log", fallback_name="cell").nodes)

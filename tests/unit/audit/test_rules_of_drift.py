@@ -169,3 +169,13 @@ def test_unified_replicas_that_differ_are_low():
     """One server for both has no pair that could leak."""
     nodes = sglang("unified", "u0"), sglang("unified", "u1", pool_tokens=1_500_000)
     assert [one.severity for one in said_of("replicas-differ", *nodes)] == [LOW]
+
+
+def test_nodes_whose_model_is_not_told_are_not_called_replicas():
+    """They may serve different models; it is said, and the confidence is low."""
+    (found,) = said_of(
+        "replicas-differ", vllm("unified", "v0", model=None), vllm("unified", "v1", model=None, pool_tokens=64)
+    )
+    assert "of one model" not in found.message
+    assert "may not be replicas" in found.message
+    assert found.confidence is Confidence.LOW

@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
-    CONTEXT_FLAG,
     LIMIT_FACTS,
     Deployment,
     cell_severity,
@@ -38,7 +37,7 @@ from kvfence.audit.deployment import (
     refuses_like_sglang,
     version_below,
 )
-from kvfence.audit.promise import fitting_context
+from kvfence.audit.promise import fitting_context, setting
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -74,7 +73,6 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
     lower, upper = first_refused(prefill) or 0, first_refused(decode) or 0
     engine = engine_of(prefill)
     below = _SGLANG_LIMIT_BELOW if engine is Engine.SGLANG else -1
-    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     fits = min(lower + below, fitting_context((prefill, decode)) or lower)
     return Finding(
         rule=ID,
@@ -87,8 +85,8 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
             f"reserved for by the other. {_consequence(prefill, decode)}"
         ),
         evidence=(*prefill.evidence(*LIMIT_FACTS), *decode.evidence(*LIMIT_FACTS)),
-        fix=f"Give both the same limit: {flag} {fits} on prefill and on decode; or raise prefill's pool to "
-        f"decode's {grouped(upper + below)} tokens.",
+        fix=f"Give both the same limit: {setting(fits, prefill, decode)} on prefill and on decode; "
+        f"or raise prefill's pool to decode's {grouped(upper + below)} tokens.",
     )
 
 

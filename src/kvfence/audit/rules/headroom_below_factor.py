@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
-    CONTEXT_FLAG,
     Deployment,
     engine_of,
     grouped,
@@ -37,6 +36,7 @@ from kvfence.audit.deployment import (
     role_of,
     version_below,
 )
+from kvfence.audit.promise import setting
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -63,7 +63,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(node: NodeFacts, held: int, context: int) -> Finding:
     engine = engine_of(node)
-    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     return Finding(
         rule=ID,
         severity=_severity(node),
@@ -73,7 +72,7 @@ def _finding(node: NodeFacts, held: int, context: int) -> Finding:
         "context. A change of quantisation, parallelism or CUDA graphs can take it below.",
         evidence=node.evidence("pool_tokens", "context_length"),
         fix=f"Give the pool about {grouped(HEADROOM_FACTOR * context)} tokens ({_more(node, context)}), or promise "
-        f"{flag} {held // HEADROOM_FACTOR}; and hold the pool with `kvfence gate`.",
+        f"{setting(held // HEADROOM_FACTOR, node)}; and hold the pool with `kvfence gate`.",
     )
 
 

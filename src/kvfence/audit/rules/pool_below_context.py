@@ -37,7 +37,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
-    CONTEXT_FLAG,
     LIMIT_FACTS,
     Deployment,
     cell_severity,
@@ -49,7 +48,7 @@ from kvfence.audit.deployment import (
     role_of,
     version_below,
 )
-from kvfence.audit.promise import fitting_context, path_of, taken_at
+from kvfence.audit.promise import fitting_context, path_of, setting, taken_at
 from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -152,17 +151,11 @@ def _consequence_on_prefill(node: NodeFacts) -> str:
 
 def _fix(node: NodeFacts, context: int, fits: int) -> str:
     engine = engine_of(node)
-    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     taken = taken_at(fits, engine)
-    kept = _pools_kept(node) if engine is Engine.CELL else ""
     told = f" (prompts of up to {grouped(taken)} tokens are taken then)" if taken < fits else ""
-    return f"Promise what fits: {flag} {fits}{kept} on every node of the path{told}; or {_larger_pool(node, context)}."
-
-
-def _pools_kept(node: NodeFacts) -> str:
-    """The cell's pools follow its context unless they are given: a smaller context alone would shrink them too."""
-    pool, role = node.number("pool_tokens"), node.text("role")
-    return f" with --{role}-pool {pool}" if pool and role in (Role.PREFILL, Role.DECODE) else ""
+    return (
+        f"Promise what fits: {setting(fits, node)} on every node of the path{told}; or {_larger_pool(node, context)}."
+    )
 
 
 def _larger_pool(node: NodeFacts, context: int) -> str:
