@@ -115,10 +115,6 @@ class PagedKV:
         """How long `read_pages` is for so many pages."""
         return pages * int(self._store.pages[0].nbytes) + self._taint.packed_bytes(pages)
 
-    def has(self, page_ids: Sequence[int]) -> bool:
-        """Whether every page exists: a peer may name any number."""
-        return not page_ids or (min(page_ids) >= 0 and max(page_ids) < self.page_count)
-
     def write_pages(self, page_ids: Sequence[int], data: bytes) -> None:
         """Overwrite these pages with the bytes of a message."""
         page_bytes = self._store.pages[0].nbytes

@@ -165,7 +165,8 @@ def _write_came(worker: Worker, state: object, event: on.PagesOffered) -> Outcom
             for target in event.leases.pages
         )
     )
-    if current or (worker.pool.has(event.leases) and not worker.rules.has(Layer.WRITER_FENCE)):
+    exist = event.leases.exist_among(len(worker.pool.states))
+    if current or (exist and not worker.rules.has(Layer.WRITER_FENCE)):
         return Outcome(worker, state, (ApplyWrite(pages=event.leases.pages),))
     return Outcome(worker, state, (DropWrite(room=event.room, check=Check.STALE_WRITER),))
 

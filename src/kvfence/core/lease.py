@@ -121,6 +121,10 @@ class Leases:
     def __len__(self) -> int:
         return len(self.pages)
 
+    def exist_among(self, page_count: int) -> bool:
+        """Whether a worker of so many pages has every one of these: a peer may name any number."""
+        return not self.pages or (min(self.pages) >= 0 and max(self.pages) < page_count)
+
     def first(self, count: int) -> Leases:
         """The rights to the first `count` pages."""
         return Leases(self.room, self.tenant, self.pages[:count], self.epochs[:count])

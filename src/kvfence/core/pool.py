@@ -60,13 +60,9 @@ class Pool:
     def holds(self, leases: Leases) -> bool:
         """Whether every page exists, under the epoch leased. Reads only."""
         epochs = self.epochs
-        return self.has(leases) and all(
+        return leases.exist_among(len(epochs)) and all(
             epochs[page] == epoch for page, epoch in zip(leases.pages, leases.epochs, strict=True)
         )
-
-    def has(self, leases: Leases) -> bool:
-        """Whether every page exists here: a peer may name any number. Reads only."""
-        return not leases.pages or (min(leases.pages) >= 0 and max(leases.pages) < len(self.epochs))
 
     def __repr__(self) -> str:
         counted = ", ".join(f"{count} {name}" for name, count in sorted(self.counts().items()))

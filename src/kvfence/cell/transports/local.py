@@ -19,7 +19,7 @@ class LocalWire:
     def write(self, room: RoomId, source: Sequence[PageId], target: Leases) -> bool:
         """Land at once; `room` is not needed, since nobody can refuse. Pages the peer does not have are skipped."""
         del room
-        if self._peer.has(target.pages):
+        if target.exist_among(self._peer.page_count):
             self._peer.copy_pages(self._own, source, target.pages)
         return True
 
@@ -29,7 +29,7 @@ class LocalWire:
         Pages that the peer does not have cannot be read, and have no epochs.
         """
         del room
-        if not self._peer.has(source.pages):
+        if not source.exist_among(self._peer.page_count):
             return ()
         self._own.copy_pages(self._peer, source.pages, target)
         return tuple(Epoch(epoch) for epoch in self._peer.epochs_of(source.pages))
