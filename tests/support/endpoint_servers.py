@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+from support.loopback import on_loopback
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SERVER_INFO = {
@@ -87,13 +88,6 @@ def engine(pages: Pages) -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(reply.body)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Door) as server:
-        server.daemon_threads = True
-        shared = Server(f"http://127.0.0.1:{server.server_address[1]}", dict(pages))
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield shared
-        finally:
-            server.shutdown()
-            thread.join()
+    with on_loopback(Door) as url:
+        shared = Server(url, dict(pages))
+        yield shared

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
+
+from support.loopback import on_loopback
 
 CODES = re.compile(r"^\d-CODE-\d: (\S+);", re.MULTILINE)
 
@@ -125,16 +126,9 @@ def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
             self.end_headers()
             self.wfile.write(content)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Door) as server:
-        server.daemon_threads = True
-        shared = Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviour or Behaviour())
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield shared
-        finally:
-            server.shutdown()
-            thread.join()
+    with on_loopback(Door) as url:
+        shared = Endpoint(f"{url}/v1", behaviour or Behaviour())
+        yield shared
 
 
 def _text(body: dict[str, Any]) -> str:

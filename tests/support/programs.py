@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from support.loopback import on_loopback
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -82,15 +84,8 @@ def tcp_server(misbehave: Misbehaviour) -> Iterator[str]:
             with contextlib.suppress(OSError):
                 misbehave(self.request)
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        finally:
-            server.shutdown()
-            thread.join()
+    with on_loopback(Connection) as url:
+        yield f"{url}/v1"
 
 
 def answering(status: str, body: bytes, kind: str = "application/json", *, cut: int = 0) -> Misbehaviour:
