@@ -12,8 +12,10 @@ from typing import Protocol
 
 import msgspec
 
+from kvfence.cell.asks import Ask
 from kvfence.core import wire
 from kvfence.core.events import Event, RequestOffered
+from kvfence.core.ids import RoomId
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,14 @@ class Work(msgspec.Struct, frozen=True):
 
     prompt: bytes
     stop: tuple[bytes, ...] = ()
+
+    @classmethod
+    def beside(cls, event: Event, asks: Mapping[RoomId, Ask]) -> bytes:
+        """The payload that travels with a message of the router: the room's work with an offer, else nothing."""
+        if not isinstance(event, RequestOffered):
+            return b""
+        ask = asks[event.room]
+        return cls(ask.prompt, ask.stop).packed()
 
     def packed(self) -> bytes:
         """As a payload."""

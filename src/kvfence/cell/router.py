@@ -167,17 +167,11 @@ class RouterDriver:
         for action in actions:
             match action:
                 case Send():
-                    self._outboxes[action.to].put(Frame.of(action.event, self._payload(action.event)))
+                    self._outboxes[action.to].put(Frame.of(action.event, Work.beside(action.event, self._asks)))
                 case AnswerClient():
                     self._deliver(action.event, payload)
                 case _:
                     raise TypeError(f"the router cannot {type(action).__name__}")
-
-    def _payload(self, event: on.Event) -> bytes:
-        if not isinstance(event, on.RequestOffered):
-            return b""
-        ask = self._asks[event.room]
-        return Work(ask.prompt, ask.stop).packed()
 
     def _deliver(self, event: on.Event, payload: bytes) -> None:
         answers = self._answers.get(event.room)

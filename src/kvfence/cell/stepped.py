@@ -139,16 +139,10 @@ class SteppedCell:
         for action in actions:
             match action:
                 case Send():
-                    self._boxes[action.to].put(Frame.of(action.event, self._payload(action.event)))
+                    self._boxes[action.to].put(Frame.of(action.event, Work.beside(action.event, self._asks)))
                 case AnswerClient(event=on.TokensDecoded(room=room)):
                     self.answers[room].text += payload
                 case AnswerClient():
                     self.answers[action.event.room].end = action.event
                 case _:
                     raise TypeError(f"the router cannot {type(action).__name__}")
-
-    def _payload(self, event: on.Event) -> bytes:
-        if not isinstance(event, on.RequestOffered):
-            return b""
-        ask = self._asks[event.room]
-        return Work(ask.prompt, ask.stop).packed()
