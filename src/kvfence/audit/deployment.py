@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from kvfence.facts.fact import Engine, Happening, NodeFacts, Role
+from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Severity
 from kvfence.findings.source_tree import SourceTree
 
@@ -24,7 +25,6 @@ CONTEXT_FLAG = {
     Engine.DYNAMO: "the workers' context length",
 }
 """What sets the promised length."""
-_SGLANG_LIMIT_BELOW = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def holds_tokens(node: NodeFacts) -> int | None:
     if pool is not None:
         return pool
     if limit is not None:
-        return limit + _SGLANG_LIMIT_BELOW
+        return limit + LIMIT_BELOW
     # vLLM, when it will not start, says how long a sequence its memory could hold.
     return node.number("usable_length") if engine_of(node) is Engine.VLLM else None
 

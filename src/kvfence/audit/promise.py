@@ -1,9 +1,8 @@
 """The context that every node of a path can keep: what a fix tells to set. No rule lives here.
 
-Lengths are in tokens. SGLang takes prompts up to seven below its context where the pool is no smaller: the limit is
-min(context - 1, pool - 1) - 5 and a prompt must be below it (0.5.10 to 0.5.23). Its prefill also wants one token and
-one page beside a prompt before it lets it run, and a prompt for which they are not there waits without a word (seen on
-0.5.19: 112 tokens never ran in a pool of 128 with pages of 16). A page is therefore kept back. Decode keeps
+Lengths are in tokens. Beside its limit (`facts/sglang_limit.py`), SGLang's prefill wants one token and one page beside
+a prompt before it lets it run, and a prompt for which they are not there waits without a word (seen on 0.5.19: 112
+tokens never ran in a pool of 128 with pages of 16). A page is therefore kept back. Decode keeps
 `--num-reserved-decode-tokens` (512 unless set) back for each request, which no log tells; it is not in the figure.
 """
 
@@ -13,10 +12,9 @@ from collections.abc import Iterable
 
 from kvfence.audit.deployment import CONTEXT_FLAG, Deployment, engine_of, holds_tokens, role_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.facts.sglang_limit import LIMIT_BELOW, LONGEST_BELOW
 
 _POOL_OF = {Role.PREFILL: "prefill-pool", Role.DECODE: "decode-pool"}
-_LIMIT_BELOW = 6
-"""How far SGLang's limit is below the smaller of pool and context; the longest prompt is one below the limit."""
 
 
 def fitting_context(path: Iterable[NodeFacts]) -> int | None:
@@ -49,7 +47,7 @@ def setting(context: int, *nodes: NodeFacts) -> str:
 
 def taken_at(context: int, engine: Engine | None) -> int:
     """The longest prompt that is taken under that context, where it fits."""
-    return context - _LIMIT_BELOW - 1 if engine is Engine.SGLANG else context
+    return context - LONGEST_BELOW if engine is Engine.SGLANG else context
 
 
 def _fits(node: NodeFacts) -> int | None:
@@ -60,7 +58,7 @@ def _fits(node: NodeFacts) -> int | None:
     whole = held - held % page
     if engine_of(node) is not Engine.SGLANG:
         return whole
-    if role_of(node) is not Role.DECODE and _LIMIT_BELOW < page < whole:
+    if role_of(node) is not Role.DECODE and LIMIT_BELOW < page < whole:
         whole -= page
     limit = node.number("max_req_input_len")
-    return whole if limit is None else min(whole, limit + _LIMIT_BELOW)
+    return whole if limit is None else min(whole, limit + LIMIT_BELOW)

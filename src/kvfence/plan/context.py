@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kvfence.errors import UsageError
+from kvfence.facts.sglang_limit import LONGEST_BELOW
 from kvfence.plan.model_config import ModelConfig
 from kvfence.plan.setting import Engine, Setting
 
@@ -15,8 +16,6 @@ KEYS = (
     "model_max_length",
 )
 """SGLang 0.5.23 `utils/hf_transformers_utils.py CONTEXT_LENGTH_KEYS`; vLLM 0.32 has the same and more."""
-RESERVED = 7
-"""SGLang: `min(context, pool) - 1`, five less for the input, and a prompt must be shorter than that."""
 
 
 def context_of(config: ModelConfig, setting: Setting) -> int:
@@ -61,7 +60,7 @@ def stretched(config: ModelConfig, context: int) -> int:
 def usable(pool_tokens: int, context: int, setting: Setting) -> int:
     """The longest prompt that is taken.
 
-    SGLang 0.5.23 `managers/tp_worker.py get_worker_info`; vLLM needs room for one token of the answer.
+    vLLM needs room for one token of the answer.
     """
     longest = min(pool_tokens, context)
-    return max(longest - (RESERVED if setting.engine is Engine.SGLANG else 1), 0)
+    return max(longest - (LONGEST_BELOW if setting.engine is Engine.SGLANG else 1), 0)

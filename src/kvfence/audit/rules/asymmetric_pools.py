@@ -39,12 +39,12 @@ from kvfence.audit.deployment import (
 )
 from kvfence.audit.promise import fitting_context, setting
 from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "asymmetric-pools"
 CODE = "KVF102"
 _NOTHING_SENT_SINCE = "0.5.20"
-_SGLANG_LIMIT_BELOW = 6
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _gap(prefill: NodeFacts, decode: NodeFacts) -> int:
 def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
     lower, upper = first_refused(prefill) or 0, first_refused(decode) or 0
     engine = engine_of(prefill)
-    below = _SGLANG_LIMIT_BELOW if engine is Engine.SGLANG else -1
+    below = LIMIT_BELOW if engine is Engine.SGLANG else -1
     fits = min(lower + below, fitting_context((prefill, decode)) or lower)
     return Finding(
         rule=ID,

@@ -8,9 +8,9 @@ ready ends before a prefill worker would have registered. A bare headline says n
 Pool. The headline is the last word: a draft model's pool is printed before it, in the same words as the target's. A
 model with sliding windows has two pools, and the headline gives the full one.
 
-Limits. A prompt of `max_req_input_len` tokens or more is refused, and `max_req_input_len` is six below the smaller of
-pool and context. With DP attention or DCP the pool counts more than once, so nothing is derived from it then; nor
-where a window pool is smaller than both, since which pool limits a prompt changed between versions (sglang#24523).
+Limits. A prompt of `max_req_input_len` tokens or more is refused (`sglang_limit`). With DP attention or DCP the pool
+counts more than once, so nothing is derived from it then; nor where a window pool is smaller than both, since which
+pool limits a prompt changed between versions (sglang#24523).
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from kvfence.facts.flags import SGLANG, Kind
 from kvfence.facts.logs.evidence import Heard, first_of
 from kvfence.facts.logs.settings import typed
 from kvfence.facts.logs.sglang_versions import CHECKSUM, ordered, version_max, version_min
+from kvfence.facts.sglang_limit import LIMIT_BELOW
 
-_LIMIT_BELOW = 6
-"""min(context - 1, pool - 1) - 5, in every version read (0.5.10 to 0.5.23)."""
 _WINDOW_LIMITS_UP_TO = "0.5.11"
 """`max_token_pool_size` in `model_runner.py`: min(window, full) in 0.5.9, full in 0.5.12."""
 _HICACHE = "enable_hierarchical_cache"
@@ -133,14 +132,14 @@ def _derived_limit(heard: Heard, pool: Fact | None, context: Fact | None, window
     if int(pool.value) < int(context.value) and not _pool_counts_once(heard):
         return None
     smaller = pool if int(pool.value) < int(context.value) else context
-    return Fact(max(int(smaller.value) - _LIMIT_BELOW, 0), smaller.seen)
+    return Fact(max(int(smaller.value) - LIMIT_BELOW, 0), smaller.seen)
 
 
 def _limit_by_window(heard: Heard, window: Fact) -> Fact | None:
     """Up to 0.5.11 the smaller pool is every server's limit; from 0.5.12 on prefill alone took it for a while."""
     newest = version_max(heard)
     decided = newest is not None and ordered(str(newest.value)) <= ordered(_WINDOW_LIMITS_UP_TO)
-    return Fact(max(int(window.value) - _LIMIT_BELOW, 0), window.seen) if decided else None
+    return Fact(max(int(window.value) - LIMIT_BELOW, 0), window.seen) if decided else None
 
 
 def _pool_counts_once(heard: Heard) -> bool:
