@@ -5,17 +5,17 @@ Lengths are in tokens of a prompt. What a rule says about them is the rule's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from kvfence.facts.fact import Engine, Happening, NodeFacts, Role
+from kvfence.facts.fact import Engine, Happening, Kind, NodeFacts, Role
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Severity
 from kvfence.findings.source_tree import SourceTree
 
 LIMIT_FACTS = ("max_req_input_len", "usable_length", "pool_tokens", "context_length")
-CONTEXT_FLAG = {
+_CONTEXT_FLAG = {
     Engine.SGLANG: "--context-length",
     Engine.VLLM: "--max-model-len",
     Engine.CELL: "--context",
@@ -24,7 +24,6 @@ CONTEXT_FLAG = {
     Engine.TENSORRT_LLM: "--max_seq_len",
     Engine.DYNAMO: "the workers' context length",
 }
-"""What sets the promised length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,13 @@ class Deployment:
     def of(self, role: Role) -> tuple[NodeFacts, ...]:
         """The nodes of one role that no later start in the same log replaces."""
         return tuple(node for node in self.nodes if role_of(node) is role and not node.superseded)
+
+    def where(self, kind: Kind) -> Iterator[tuple[NodeFacts, Happening]]:
+        """The nodes on which that happened, starts that are over among them: what happened has happened."""
+        for node in self.nodes:
+            happening = node.happenings.get(kind)
+            if happening is not None:
+                yield node, happening
 
     def pairs(self) -> tuple[tuple[NodeFacts, NodeFacts], ...]:
         """Each prefill with each decode that may serve the same requests: the same engine, and no other model."""
@@ -87,6 +93,11 @@ def cell_severity(node: NodeFacts) -> Severity:
     return Severity.MEDIUM if checks & {"I2-count", "I2-digest", "I5"} else Severity.CRITICAL
 
 
+def cell_refuses_by_type(node: NodeFacts) -> bool:
+    """Whether it is the cell under I1: its router refuses by the smallest limit of the path, before a page is held."""
+    return engine_of(node) is Engine.CELL and cell_severity(node) is Severity.LOW
+
+
 def is_disaggregated(node: NodeFacts) -> bool:
     """Whether it is known to be half of a pair."""
     return role_of(node) in {Role.PREFILL, Role.DECODE}
@@ -101,6 +112,12 @@ def holds_tokens(node: NodeFacts) -> int | None:
         return limit + LIMIT_BELOW
     # vLLM, when it will not start, says how long a sequence its memory could hold.
     return node.number("usable_length") if engine_of(node) is Engine.VLLM else None
+
+
+def context_flag(node: NodeFacts) -> str:
+    """What sets the promised length on this node, as its engine's operators write it."""
+    engine = engine_of(node)
+    return _CONTEXT_FLAG[engine] if engine else "the context length"
 
 
 def first_refused(node: NodeFacts) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kvfence.audit.deployment import CONTEXT_FLAG, Deployment, engine_of, holds_tokens, role_of
+from kvfence.audit.deployment import Deployment, context_flag, engine_of, holds_tokens, role_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.facts.sglang_limit import LIMIT_BELOW, LONGEST_BELOW
 
@@ -34,7 +34,6 @@ def setting(context: int, *nodes: NodeFacts) -> str:
     The cell's pools follow its context unless they are given: a smaller context alone would shrink them too.
     """
     engine = engine_of(nodes[0])
-    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     kept = "".join(
         f" --{option} {node.number('pool_tokens')}"
         for node in nodes
@@ -42,7 +41,7 @@ def setting(context: int, *nodes: NodeFacts) -> str:
         and node.number("pool_tokens")
         and (option := _POOL_OF.get(role_of(node) or Role.UNIFIED))
     )
-    return f"{flag} {context}{kept}"
+    return f"{context_flag(nodes[0])} {context}{kept}"
 
 
 def taken_at(context: int, engine: Engine | None) -> int:

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from kvfence.audit.deployment import (
     LIMIT_FACTS,
     Deployment,
+    cell_refuses_by_type,
     cell_severity,
     engine_of,
     first_refused,
@@ -55,13 +56,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if _gap(prefill, decode) > (_gap(*known) if known else 0):
             worst[prefill.name] = prefill, decode
     for prefill, decode in worst.values():
-        if not _advertises_the_smaller(prefill):
+        if not cell_refuses_by_type(prefill):
             yield _finding(prefill, decode)
-
-
-def _advertises_the_smaller(prefill: NodeFacts) -> bool:
-    """Under I1 the cell's router refuses by the smallest limit of the path, before anything is reserved."""
-    return engine_of(prefill) is Engine.CELL and cell_severity(prefill) is Severity.LOW
 
 
 def _gap(prefill: NodeFacts, decode: NodeFacts) -> int:

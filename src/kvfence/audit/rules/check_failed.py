@@ -32,10 +32,7 @@ CODE = "KVF502"
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node whose checks caught something."""
-    for node in deployment.nodes:
-        failed = node.happenings.get(Kind.CHECK_FAILED)
-        if failed is None:
-            continue
+    for node, failed in deployment.where(Kind.CHECK_FAILED):
         yield Finding(
             rule=ID,
             severity=Severity.CRITICAL,

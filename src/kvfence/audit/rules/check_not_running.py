@@ -41,10 +41,7 @@ _SHOW_THAT_ONE_RUNS = {Kind.CHECK_FAILED, Kind.UNVERIFIED}
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node that says so of itself."""
-    for node in deployment.nodes:
-        unverified = node.happenings.get(Kind.UNVERIFIED)
-        if unverified is None:
-            continue
+    for node, unverified in deployment.where(Kind.UNVERIFIED):
         yield Finding(
             rule=ID,
             severity=Severity.HIGH,

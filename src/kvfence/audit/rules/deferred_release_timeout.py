@@ -40,10 +40,9 @@ _FIX = {
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node that released pages early."""
-    for node in deployment.nodes:
-        released = node.happenings.get(Kind.RELEASED_UNDRAINED)
+    for node, released in deployment.where(Kind.RELEASED_UNDRAINED):
         engine = engine_of(node)
-        if released is None or engine is None:
+        if engine is None:
             continue
         yield Finding(
             rule=ID,

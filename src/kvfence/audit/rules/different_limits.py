@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
-    CONTEXT_FLAG,
     LIMIT_FACTS,
     Deployment,
+    context_flag,
     engine_of,
     first_refused,
     grouped,
@@ -76,8 +76,6 @@ def _difference(prefill: NodeFacts, decode: NodeFacts) -> tuple[int, str]:
 
 
 def _finding(told: str, prefill: NodeFacts, decode: NodeFacts) -> Finding:
-    engine = engine_of(decode)
-    flag = CONTEXT_FLAG[engine] if engine else "the context length"
     cuts = _truncates(prefill, decode)
     more = " With --allow-auto-truncate each role cuts to its own limit, and nobody compares the lengths." * cuts
     limits_known = first_refused(prefill) is not None and first_refused(decode) is not None
@@ -88,7 +86,7 @@ def _finding(told: str, prefill: NodeFacts, decode: NodeFacts) -> Finding:
         node=decode.name,
         message=told + more,
         evidence=(*decode.evidence(*LIMIT_FACTS), *prefill.evidence(*LIMIT_FACTS)),
-        fix=f"Set the same {flag} on both, no longer than the smaller pool holds"
+        fix=f"Set the same {context_flag(decode)} on both, no longer than the smaller pool holds"
         + ("; and remove --allow-auto-truncate." if cuts else "."),
     )
 

@@ -33,10 +33,7 @@ CODE = "KVF503"
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node whose blocks were read too late."""
-    for node in deployment.nodes:
-        read = node.happenings.get(Kind.EXPIRED_READ)
-        if read is None:
-            continue
+    for node, read in deployment.where(Kind.EXPIRED_READ):
         yield Finding(
             rule=ID,
             severity=Severity.CRITICAL,

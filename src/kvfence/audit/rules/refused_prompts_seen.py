@@ -33,6 +33,7 @@ from collections.abc import Iterator
 
 from kvfence.audit.deployment import (
     Deployment,
+    cell_refuses_by_type,
     cell_severity,
     engine_of,
     first_refused,
@@ -50,9 +51,8 @@ _NOTHING_SENT_SINCE = "0.5.20"
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node that refused prompts."""
-    for node in deployment.nodes:
-        refused = node.happenings.get(Kind.REFUSED)
-        if refused is None or _is_fence_at_work(node):
+    for node, refused in deployment.where(Kind.REFUSED):
+        if cell_refuses_by_type(node):
             continue
         stub = _stub(node)
         yield Finding(
@@ -64,11 +64,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             evidence=(*(stub.seen[:2] if stub else ()), *refused.seen),
             fix=_fix(node, refused, stub),
         )
-
-
-def _is_fence_at_work(node: NodeFacts) -> bool:
-    """The cell's refusals are typed under I1."""
-    return engine_of(node) is Engine.CELL and cell_severity(node) is Severity.LOW
 
 
 def _stub(node: NodeFacts) -> Happening | None:
