@@ -14,6 +14,8 @@ from kvfence.cli.output import Format, check_writable, exit_code, people_console
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
+from kvfence.probe.drive import NO_JOURNAL
+from kvfence.probe.journal import Journal, Recorder
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
 from kvfence.report.probe_json import document
@@ -42,6 +44,12 @@ def probe(
     max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1, max=86_400)] = 600.0,
     seed: Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            help="Record the campaign in this file; one that was cut off goes on from it, asking nothing twice."
+        ),
+    ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")] = None,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")] = False,
@@ -52,7 +60,8 @@ def probe(
     """
     check_writable(output)
     keys = _keys(api_key_env or [])
-    chosen_seed = secrets.randbits(48) if seed is None else seed
+    book = Journal(journal) if journal else NO_JOURNAL
+    chosen_seed = _seed(seed, book)
     options = Options(
         target=Target(
             base_url=parse_url(url),
@@ -71,7 +80,7 @@ def probe(
         seed=chosen_seed,
         key=f"kvfence campaign {chosen_seed}".encode(),
     )
-    result = _with_progress(options)
+    result = _with_progress(options, book)
     machine = output_format is Format.JSON
     show_probe(result, people_console(machine_on_stdout=machine and output is None))
     if machine:
@@ -81,7 +90,7 @@ def probe(
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
 
 
-def _with_progress(options: Options) -> ProbeResult:
+def _with_progress(options: Options, recorder: Recorder) -> ProbeResult:
     console = people_console(machine_on_stdout=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -90,7 +99,15 @@ def _with_progress(options: Options) -> ProbeResult:
         def watch(step: Step, made: int) -> None:
             progress.update(task, description=f"request {made + 1}: {step.part} of {step.tokens:,} tokens ({step.why})")
 
-        return run(options, watch)
+        return run(options, watch, recorder)
+
+
+def _seed(given: int | None, recorder: Recorder) -> int:
+    """The one that is asked for, else the one of the campaign that goes on, else a new one."""
+    if given is not None:
+        return given
+    before = recorder.about if isinstance(recorder, Journal) else None
+    return before.campaign.seed if before else secrets.randbits(48)
 
 
 def _positive(option: str, lengths: list[int]) -> tuple[int, ...]:

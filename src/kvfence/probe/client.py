@@ -46,6 +46,10 @@ class EndpointClient:
         """The fields of a request that the endpoint lets differ between tenants."""
         return TENANT_FIELDS[self._fields_index]
 
+    def settle(self, fields: tuple[str, ...]) -> None:
+        """Ask with these fields from now on: an earlier answer showed that the endpoint accepts them."""
+        self._fields_index, self._answered = TENANT_FIELDS.index(fields), True
+
     async def models(self, tenant: Tenant) -> list[ModelCard]:
         """The models that the endpoint lists. Raises `TargetError` when it is no such endpoint."""
         shown = f"{self._target.shown}/models"

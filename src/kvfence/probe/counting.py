@@ -77,6 +77,10 @@ class Fitter:
             return fitted.tokens + self._template_tokens
         return fitted.tokens
 
+    def recall(self, recipe: Recipe, usage_tokens: int) -> None:
+        """Take over what the endpoint said before the campaign was cut off."""
+        self._note(fixed_chars() + recipe.filler_chars, usage_tokens)
+
     @property
     def method(self) -> str:
         """How lengths were made, in words."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.findings.recall import ProbeResult
-from kvfence.probe.answers import Judge
+from kvfence.probe.answers import SUCCESS, Judge
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Fitter
+from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
 from kvfence.probe.prompts import ANSWER_TOKENS, Recipe
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
@@ -21,6 +22,7 @@ from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant
 from kvfence.probe.verdict import control_failed, harvests, leaks_elsewhere, overall
 
+NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
 NOT_THERE = (404, 405)
 SHORTEST_CONTEXT = 1024
@@ -50,24 +52,42 @@ Watcher = Callable[[Step, int], None]
 """Told before each request: the step, and how many were made before."""
 
 
-def run(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeResult:
-    """Probe an endpoint. Raises `TargetError` when it cannot be reached or is no such endpoint."""
-    return asyncio.run(probe(options, watch))
+def _unwatched(_step: Step, _made: int) -> None:
+    pass
 
 
-async def probe(options: Options, watch: Watcher = lambda _step, _made: None) -> ProbeResult:
+def run(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
+    """Probe an endpoint, from the start or from where the recorder's campaign was cut off.
+
+    Raises:
+        TargetError: it cannot be reached or is no such endpoint.
+        UsageError: the recorder's campaign is another one.
+    """
+    return asyncio.run(probe(options, watch, recorder))
+
+
+async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """`run`, for a caller who has an event loop."""
     target = options.target
     async with EndpointClient(target) as client:
         card = await _card(client, options)
         campaign = _campaign(options, card)
         fitter = Fitter(options.key, lambda text: client.count(card.name, text, options.harvester))
-        asker = _Asker(client, card.name, options, fitter, options.clock())
+        asker = _Asker(client, card.name, options, fitter, options.clock(), recorder)
         judge = Judge(campaign)
-        seen: Seen = ()
+        rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds))
+        seen: Seen = tuple(one for exchanges in rounds for one in judge.judge(exchanges))
+        for one in seen:
+            if one.exchange.status is not None:
+                client.settle(one.exchange.told_apart_by)
+            if one.exchange.status == SUCCESS:
+                fitter.recall(one.exchange.recipe, one.exchange.tokens)
         while wanted := next_round(campaign, options.bounds, seen, SCENARIOS):
-            seen += judge.judge(await _round(asker, wanted, len(seen), watch))
-            _check_first(seen[0].exchange, target)
+            exchanges = await _round(asker, wanted, len(rounds), len(seen), watch)
+            rounds.append(exchanges)
+            if not any(one.exchange.step.part != "cut-off" for one in seen):
+                _check_first(exchanges[0], target)
+            seen += judge.judge(exchanges)
     results = harvests(seen)
     left = () if control_failed(results) else planned(campaign, options.bounds)[len(results) :]
     verdict, reason = overall(seen, campaign, unasked=tuple(tokens for tokens, _ in left))
@@ -85,14 +105,14 @@ async def probe(options: Options, watch: Watcher = lambda _step, _made: None) ->
     )
 
 
-async def _round(asker: _Asker, wanted: Round, made: int, watch: Watcher) -> History:
+async def _round(asker: _Asker, wanted: Round, round_index: int, made: int, watch: Watcher) -> History:
     """All of a round, at most `concurrency` at a time, in the order of their numbers."""
     free = asyncio.Semaphore(asker.options.bounds.concurrency)
 
     async def one(step: Step, number: int) -> Exchange:
         async with free:
             watch(step, number)
-            return await asker.exchange(step, number=number)
+            return await asker.exchange(step, number=number, round_index=round_index)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=made)]
@@ -131,40 +151,56 @@ class _Asker:
     options: Options
     fitter: Fitter
     began: float
+    recorder: Recorder
 
-    async def exchange(self, step: Step, *, number: int) -> Exchange:
+    async def exchange(self, step: Step, *, number: int, round_index: int) -> Exchange:
         """Fit a prompt to the step's length, send it, note what came back."""
         tenant = self.options.tenant(step.tenant)
         wanted = Recipe(seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0)
         fitted = await self.fitter.fit(wanted, step.tokens)
-        started = self.options.clock()
+        sent = Exchange(
+            step=step,
+            recipe=fitted.recipe,
+            tokens=fitted.tokens,
+            exact=fitted.exact,
+            status=None,
+            started_s=self.options.clock() - self.began,
+        )
+        self.recorder.sent(round_index, sent)
         reply = await self.client.ask(self.model, fitted.prompt.text, tenant, ANSWER_TOKENS)
-        ended = self.options.clock()
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)
             if reply.prompt_tokens != tokens:
                 detail = f"the endpoint's usage says {reply.prompt_tokens} prompt tokens, {tokens} were sent"
-        return Exchange(
-            step=step,
-            recipe=fitted.recipe,
+        ended = replace(
+            sent,
             tokens=tokens,
             exact=fitted.exact or reply.prompt_tokens == tokens,
             status=reply.status,
             answer=reply.text,
             detail=detail,
-            started_s=started - self.began,
-            ended_s=ended - self.began,
+            told_apart_by=self.client.tenant_fields,
+            ended_s=self.options.clock() - self.began,
         )
+        if number or _cannot_start(ended) is None:  # else it is asked again when the endpoint has been mended
+            self.recorder.ended(ended)
+        return ended
 
 
 def _check_first(first: Exchange, target: Target) -> None:
     """Whether a campaign can start at all. Raises `TargetError`; a refusal of the control is for the judge."""
+    if why := _cannot_start(first):
+        raise TargetError(f"{target.shown} {why}")
+
+
+def _cannot_start(first: Exchange) -> str | None:
     if first.status in (401, 403):
-        raise TargetError(f"{target.shown} wants a key (status {first.status}); name its variable with --api-key-env")
+        return f"wants a key (status {first.status}); name its variable with --api-key-env"
     if first.status is None or first.status in NOT_THERE or first.status >= SERVER_ERROR:
         said = f"status {first.status}: {first.detail}" if first.status else first.detail
-        raise TargetError(f"{target.shown} does not answer even a short prompt: {said}")
+        return f"does not answer even a short prompt: {said}"
+    return None
 
 
 def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:

@@ -78,5 +78,5 @@ def _seeds_since_harvest(seen: Seen) -> int:
     for one in reversed(seen):
         if one.exchange.step.part == "harvest":
             break
-        seeds += 1
+        seeds += one.exchange.step.part == "seed"
     return seeds

@@ -9,8 +9,9 @@ from typing import Literal
 from kvfence.findings.recall import LengthResult
 from kvfence.probe.prompts import Recipe
 
-Part = Literal["seed", "harvest"]
-"""A seed plants markers and fills the pool; a harvest asks where something foreign may show. Both are judged."""
+Part = Literal["seed", "harvest", "cut-off"]
+"""A seed plants markers and fills the pool; a harvest asks where something foreign may show; both are judged. What was
+sent when the probe itself was stopped is cut off: its markers are planted, and nothing is known of its answer."""
 
 
 class Scenario(StrEnum):
@@ -57,6 +58,8 @@ class Exchange:
     started_s: float = 0.0
     """Seconds since the campaign began."""
     ended_s: float = 0.0
+    told_apart_by: tuple[str, ...] = ()
+    """Fields of the request that differed between tenants, as the endpoint accepts them."""
 
 
 History = tuple[Exchange, ...]
