@@ -17,6 +17,7 @@ from support.plan_models import config_of
 from support.source_tree import ROOT
 
 CASES = ROOT / "tests" / "corpus" / "plan" / "cases.json"
+CONFIGS = ROOT / "tests" / "corpus" / "plan" / "models.json"
 FROM_LOG = "with the log's memory figures"
 FROM_FREE = "from the config and the free memory before the weights"
 FROM_CONFIG = "from the config alone"
@@ -50,7 +51,20 @@ they logged. No figure is tuned to a case. Three ways, which must not be taken f
   version that kept back about 5 GiB more, as an answer in its thread says.
 
 Small pools on small GPUs are the hard case: where the pool is an eighth of the memory, an error of 1 % in what is
-free is one of 8 % in tokens. That is why a plan has a low and a high figure, and why every log below lies between them.
+free is one of 8 % in tokens. That is why a plan has a low and a high figure, and every log below lies between them.
+
+## Drafts
+
+A built-in draft (MTP, NEXTN) keeps tokens as one of the model's layers does, and SGLang sizes the pool while the draft
+still holds an embedding and a head that it gives back afterwards. A thread has both at once (sgl-project/sglang#32468,
+Qwen3.8-27B as Qwen3.6-27B, two RTX 3090, an 8-bit cache, as many states in both runs): without the two copies the pool
+is 146,251 tokens larger. The copies are 2.37 GiB on each GPU, a token is 17,408 bytes there, draft included: 146,071.
+vLLM's row with a draft is that of noonghunna/club-3090#642.
+
+## What is missing
+
+From the config alone there is no log of latent attention, of sparse attention, or of windows: their threads leave out
+the GPU, the fraction or the tokens. Their arithmetic is tested where the memory is given.
 """
 
 
@@ -141,7 +155,15 @@ def page() -> str:
         ]
         parts += ["| --- | --- | --- | --: | --: | --: | --- | --- |"]
         parts += [_line(row) for row in found if row.given == given]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *_configs()]) + "\n"
+
+
+def _configs() -> list[str]:
+    rows = json.loads(CONFIGS.read_text(encoding="utf-8"))
+    head = ["\n## Where the models' values are from", "", "| model | checked against | remark |", "| --- | --- | --- |"]
+    return head + [
+        f"| {name} | {row['checked'] or 'not checked'} | {row.get('remark', '')} |" for name, row in rows.items()
+    ]
 
 
 def _line(row: Row) -> str:

@@ -6,6 +6,7 @@ weights nor their size is given, and for telling how a known size is split.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kvfence.plan.families import linear, mla, sliding
@@ -146,7 +147,18 @@ def _vision(config: ModelConfig) -> int:
     part = config.part("vision_config")
     width, depth = (_number(part, *names) for names in (("hidden_size", "embed_dim"), ("num_hidden_layers", "depth")))
     inner = _number(part, "intermediate_size") or 4 * width
-    return depth * (4 * width * width + 2 * width * inner)
+    return depth * (4 * width * width + 2 * width * inner) + _mergers(part, width)
+
+
+def _mergers(part: Mapping[str, object], width: int) -> int:
+    """Qwen's: from so many patches into one of the language model's width, once and at each deep-stacked layer.
+
+    SGLang 0.5.23 `models/qwen3_vl.py Qwen3VLMoeVisionPatchMerger`.
+    """
+    merged = width * _number(part, "spatial_merge_size") ** 2
+    stacked = part.get("deepstack_visual_indexes")
+    times = 1 + (len(stacked) if isinstance(stacked, list) else 0)
+    return times * merged * (merged + _number(part, "out_hidden_size"))
 
 
 def _number(part: object, *names: str) -> int:

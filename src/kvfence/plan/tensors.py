@@ -39,21 +39,27 @@ def of_layers(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> Iter
 
 def of_tables(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> Iterator[int]:
     """Embeddings, and the head where it is not the same."""
+    yield from [_table(config, setting, sizes.plain)] * (1 if config.get("tie_word_embeddings") is True else 2)
+
+
+def _table(config: ModelConfig, setting: Setting, each: float) -> int:
     rows = -(-config.whole("vocab_size") // VOCABULARY_STEP) * VOCABULARY_STEP
-    split = setting.tp if setting.attention_tp == setting.tp else 1
-    for _ in range(1 if config.get("tie_word_embeddings") is True else 2):
-        yield _size(rows * config.hidden / split, sizes.plain)
+    return _size(rows * config.hidden / (setting.tp if setting.attention_tp == setting.tp else 1), each)
 
 
 def beside(config: ModelConfig, setting: Setting) -> Iterator[int]:
-    """What no checkpoint has: the table of positions; for latent attention also the up-projection, once more.
+    """What no checkpoint has: the table of positions, a draft's own tables, latent attention's second up-projection.
 
-    SGLang 0.5.23 `models/deepseek_common/deepseek_weight_loader.py` (`w_kc`, `w_vc`), vLLM 0.32
+    A built-in draft makes an embedding and a head of its own; SGLang sizes the pool first and shares the model's after
+    (0.5.23 `speculative/eagle_worker_v2.py alloc_memory_pool`, `init_lm_head`; sgl-project/sglang#36452, still open).
+    The up-projection: SGLang 0.5.23 `models/deepseek_common/deepseek_weight_loader.py` (`w_kc`, `w_vc`), vLLM 0.32
     `layers/attention/mla_attention.py` (`W_UK_T`, `W_UV`): 16 bits each, whatever the weights have.
     """
     positions = stretched(config, context_of(config, setting))
     width = config.count("qk_rope_head_dim") or head_dim(config)
     yield int(positions * width * _rotated(config)) * ROPE_BYTES[setting.engine]
+    if setting.draft_layers and setting.engine is Engine.SGLANG:
+        yield from [_table(config, setting, PLAIN_BYTES)] * 2
     if mla.matches(config):
         rank, _ = mla.latent(config)
         heads = query_heads(config) // setting.attention_tp

@@ -1,10 +1,12 @@
 """Predictions against public logs: docs/plan-against-logs.md is the table, this holds it."""
 
+import json
 from statistics import median
 
 import pytest
 
-from support.plan_cases import FROM_CONFIG, FROM_FREE, FROM_LOG, Row, cases, medians, rows
+from support.plan_cases import CONFIGS, FROM_CONFIG, FROM_FREE, FROM_LOG, Row, cases, medians, rows
+from support.plan_models import NAMES
 
 ROWS = rows()
 FAMILIES = {"MHA/GQA", "MLA", "DSA", "hybrid sliding window", "linear/Mamba hybrid"}
@@ -57,3 +59,11 @@ def test_the_median_error_from_the_config_alone_is_under_five_percent():
 def test_free_memory_before_the_weights_is_the_figure_that_gives_the_rest(row):
     """With it each row is within three percent, whatever was wrong without."""
     assert abs(row.error) < 3.0
+
+
+def test_every_model_says_what_its_values_were_checked_against():
+    """Or that they were not."""
+    found = json.loads(CONFIGS.read_text(encoding="utf-8"))
+    assert tuple(found) == NAMES
+    assert all(row["checked"] or row["remark"] for row in found.values())
+    assert sum(row["checked"] is None for row in found.values()) <= 3

@@ -1,15 +1,20 @@
 """What memory holds beside the numbers of a checkpoint: segments of an allocator, tables, contexts."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.plan import tensors
 from kvfence.plan.allocator import LARGE_SEGMENT, MIB, SIMULATED_MAX, SMALL_SEGMENT, reserved
+from kvfence.plan.cache import Keeps
 from kvfence.plan.gpus import table
 from kvfence.plan.parameters import count
+from kvfence.plan.predict import Model, kept_by
 from kvfence.plan.quantisation import weight_bytes
 from kvfence.plan.reserves import MEASURED, Links, links_of, taken_at_start
+from kvfence.plan.setting import Engine, KvDtype
 from kvfence.plan.weights import GIB, weights_of
 from support.plan_cases import cases
 from support.plan_models import NAMES, config_of, setting_of
@@ -91,3 +96,19 @@ def test_links_decide_what_communicators_take():
     assert [links_of(setting) for setting in settings] == list(Links)
     likely = [taken_at_start(setting).likely for setting in settings]
     assert likely == sorted(likely)
+
+
+def test_a_drafts_own_tables_and_its_layer_are_what_a_thread_measured():
+    """sgl-project/sglang#32468: without the two tables, which are 2.37 GiB, the pool is 146,251 tokens larger."""
+    config, plain = config_of("qwen3.6-27b"), setting_of(gpu="rtx3090", tp=2, kv_dtype=KvDtype.FP8_E4M3)
+    drafting = replace(plain, draft_layers=1)
+    tables = sum(tensors.beside(config, drafting)) - sum(tensors.beside(config, plain))
+    assert tables / GIB == pytest.approx(2.37, abs=0.01)
+    token = kept_by(Model(config=config), drafting).token_bytes(Keeps.FULL)
+    assert tables / token == pytest.approx(146_251, rel=0.005)
+
+
+def test_vllm_shares_a_drafts_tables_before_it_measures():
+    """Its logs say so before the profile run (noonghunna/club-3090#232)."""
+    config, plain = config_of("qwen3.6-27b"), setting_of(Engine.VLLM, tp=2)
+    assert list(tensors.beside(config, replace(plain, draft_layers=1))) == list(tensors.beside(config, plain))
