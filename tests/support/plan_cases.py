@@ -39,9 +39,9 @@ they logged. No figure is tuned to a case. Three ways, which must not be taken f
   engine makes tables that no checkpoint has (`plan/tensors.py`). With both, two logs' `mem usage` (15.54 and 15.50
   GiB) come out to the last digit; without, the first was 0.28 GiB short, which is 10 % of its pool.
 - **The context and the communicators.** No engine computes them and no data sheet has them. They are read from other
-  servers' logs (`plan/reserves.py`), none of which is predicted below; a test holds that. This is what remains, and
-  `--free-before-gib` is the one figure that gives the rest: the A10G's row goes from 8 % to 0.1 % with it. Any earlier
-  launch of the engine on such GPUs with the same `--tp` has logged it, whatever its model was.
+  servers' logs (`plan/reserves.py`), none of which is predicted without its memory figures; a test holds that. What
+  remains is this, and `--free-before-gib` is the one figure that gives the rest: the A10G's row goes from 8 % to 0.1 %
+  with it. Any earlier launch of the engine on such GPUs with the same `--tp` has logged it, whatever its model was.
 - **What the driver hides.** CUDA reports some hundred MiB less than `nvidia-smi`, and it differs by driver (79.11 and
   79.18 GiB on H100s). `plan/gpus.json` has what was read, and where.
 - **The base of the fraction.** SGLang keeps back `1 - fraction` of the *free* memory before the weights, vLLM allows a

@@ -45,14 +45,18 @@ def fraction(setting: Setting) -> float:
 
 
 def _allowed(setting: Setting) -> Share:
-    """CUDA counts some hundred MiB less than the driver: 23.58 of 24.0 GiB on an RTX 3090, 79.1 of 79.65 on an H100."""
-    share, total = fraction(setting), setting.gpu.memory_bytes
+    """A share of all that CUDA reports (vLLM 0.32 `v1/worker/utils.py request_memory`), which a driver hides a part of.
+
+    The context and the communicators are there before vLLM takes its first measure, so they are not charged.
+    """
+    share = fraction(setting)
+    low, likely, high = setting.gpu.cuda_bytes
     return Share(
         name="allowed by the utilization",
-        low=share * (total - min(1.0 * GIB, total / 16)),
-        likely=share * (total - min(0.5 * GIB, total / 32)),
-        high=share * (total - min(0.3 * GIB, total / 64)),
-        source=f"{share:g} of {setting.gpu.memory_mib} MiB of the driver ({setting.gpu.source}), less what CUDA hides",
+        low=share * low,
+        likely=share * likely,
+        high=share * high,
+        source=f"{share:g} of {likely / GIB:.2f} GiB for CUDA of {setting.gpu.memory_mib} MiB ({setting.gpu.source})",
     )
 
 
