@@ -144,3 +144,16 @@ def test_a_model_that_cannot_copy_is_inconclusive_and_not_clean():
         ran, report = probed(url)
     assert (ran.code, report["verdict"]) == (3, "inconclusive")
     assert len(report["lengths"]) == 1
+
+
+def test_many_depths_come_back_in_one_answer():
+    """16 markers in one prompt, recited by the cell's own model: the answer is as long as they need."""
+    with served("--context", "4096", "--prefill-pool", "8192") as (url, _):
+        ran, report = probed(url, "--depths", "16", "--lengths", "2000")
+    assert ran.code == 0, report["reason"]
+    assert [(length["recalled"], length["planted"]) for length in report["lengths"]] == [(16, 16)] * 2
+
+
+def test_a_context_too_short_for_so_many_markers_is_one_clear_line(leaking):
+    """It is said how long it would have to be."""
+    assert_one_clear_line(run_kvfence("probe", leaking, "--context", "4096", "--depths", "64"), "64 markers", "needed")

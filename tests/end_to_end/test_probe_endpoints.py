@@ -39,7 +39,7 @@ def test_an_honest_endpoint_is_clean_up_to_what_it_declares(completions):
     assert [(length.tokens, length.status) for length in result.lengths] == [
         (768, 200),
         (4096, 200),
-        (8032, 200),
+        (7955, 200),
         (8256, 400),
     ]
     assert (result.requests, len(server.asked)) == (10, 10)
@@ -62,7 +62,7 @@ def test_what_happens_past_a_limit_has_its_verdict(beyond, verdict, row):
     """Right up to the limit, and from there each kind of answer is told from the others."""
     result, _ = probed(Behaviour(limit=5312, beyond=beyond), Bounds(limits=(5312,)))
     assert result.verdict is verdict
-    within = [length for length in result.lengths if length.tokens + 160 <= 8192]
+    within = [length for length in result.lengths if length.tokens <= 7955]
     assert {length.verdict for length in within if length.tokens > 5312} == {row}
     assert {length.verdict for length in within if length.tokens <= 5312} == {LengthVerdict.CLEAN}
 
@@ -79,7 +79,7 @@ def test_own_earlier_text_is_broken_and_not_another_tenants():
     result, _ = probed(Behaviour(limit=5312, beyond="own"))
     broken = next(length for length in result.lengths if length.verdict is LengthVerdict.BROKEN)
     assert {marker.planted_by for marker in broken.evidence} == {"tenant-b"}
-    assert broken.foreign == 3
+    assert broken.foreign == 5
 
 
 def test_a_leak_to_the_seeding_tenant_is_a_leak_too():
@@ -102,7 +102,7 @@ def test_without_tokenize_lengths_come_from_usage(chars_a_token):
     assert result.verdict is ProbeVerdict.CLEAN
     assert server.counted == ["messages", "messages"]
     assert "usage.prompt_tokens" in result.token_count_by
-    assert [length.tokens for length in result.lengths[1:3]] == pytest.approx([32_768, 65_376], rel=0.01)
+    assert [length.tokens for length in result.lengths[1:3]] == pytest.approx([32_768, 65_299], rel=0.01)
 
 
 def test_a_refusal_at_an_estimated_length_near_the_declared_one_is_no_finding():
@@ -117,7 +117,7 @@ def test_what_a_chat_template_adds_is_learnt_once():
     """Where only a plain prompt can be counted, the first usage shows the rest, and lengths are exact again."""
     result, server = probed(Behaviour(counts=("prompt",), template_tokens=23, chars_a_token=2.0))
     assert result.verdict is ProbeVerdict.CLEAN
-    assert [length.tokens for length in result.lengths[1:3]] == [4096, 8032]
+    assert [length.tokens for length in result.lengths[1:3]] == [4096, 7955]
     assert "23 more of the chat template" in result.token_count_by
     assert server.counted.count("messages") == 1
 
@@ -137,7 +137,7 @@ def test_a_bound_on_requests_leaves_no_false_all_clear():
     """What was not asked any more is not clean."""
     result, _ = probed(Behaviour(), Bounds(requests_max=4))
     assert result.verdict is ProbeVerdict.INCONCLUSIVE
-    assert "8,032" in result.reason
+    assert "7,955" in result.reason
 
 
 def test_an_endpoint_that_dies_on_a_long_prompt_keeps_what_was_found():

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from support.loopback import on_loopback
 
-CODES = re.compile(r"^\d-CODE-\d: (\S+);", re.MULTILINE)
+CODES = re.compile(r"^\d+-CODE-\d+: (\S+);", re.MULTILINE)
 
 Beyond = Literal["copy", "leak", "own", "cut", "generic", "refuse", "rate", "crash"]
 """What happens past the limit."""
@@ -100,6 +100,7 @@ def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
 
     class Door(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else each answer waits 40 ms for the client's delayed acknowledgement
 
         def log_message(self, *_: object) -> None:
             pass

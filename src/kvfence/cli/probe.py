@@ -16,6 +16,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.journal import Journal, Recorder
+from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
 from kvfence.report.probe_json import document
@@ -40,6 +41,10 @@ def probe(
         list[str] | None,
         typer.Option(help="Variable with an API key; give it twice for two tenants (seeding, then harvesting)."),
     ] = None,
+    depths: Annotated[
+        int,
+        typer.Option(help="How many markers each prompt carries, from its start to its end.", min=1, max=DEPTHS_MAX),
+    ] = DEPTHS,
     completions: Annotated[bool, typer.Option("--completions", help="Use /completions, not chat.")] = False,
     max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1, max=86_400)] = 600.0,
@@ -78,6 +83,7 @@ def probe(
             requests_max=max_requests,
         ),
         seed=chosen_seed,
+        depths=depths,
         key=f"kvfence campaign {chosen_seed}".encode(),
     )
     result = _with_progress(options, book)

@@ -103,6 +103,7 @@ def _probe_options(url: str, lengths: Lengths, seed: int) -> Options:
         bounds=Bounds(limits=(lengths.prefill_pool,), seeds_each=1, bisections=2),
         seed=seed,
         key=f"demo {seed}".encode(),
+        depths=3,
     )
 
 

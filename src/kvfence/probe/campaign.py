@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from kvfence.probe.prompts import DEPTHS, answer_tokens
 from kvfence.probe.record import Round, Scenario, Seen
 from kvfence.probe.target import Bounds
 
@@ -19,12 +20,23 @@ class Campaign:
     seed: int
     key: bytes = field(repr=False)
     declared_context: int
-    answer_tokens: int
+    depths: int = DEPTHS
+    """How many markers each prompt carries."""
     seeders: tuple[str, ...] = ("tenant-a",)
     """Names of the tenants who fill the cache, in turn."""
     harvester: str = "tenant-b"
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     """In their order; the sweep over lengths is first, for the others build on what it finds."""
+
+    @property
+    def answer_tokens(self) -> int:
+        """The most that an answer may have."""
+        return answer_tokens(self.depths)
+
+    @property
+    def longest(self) -> int:
+        """The longest prompt that leaves room for the answer within the declared context."""
+        return self.declared_context - self.answer_tokens
 
 
 NextRound = Callable[[Campaign, Bounds, Seen], Round]

@@ -7,7 +7,7 @@ earlier prompts (`usage.prompt_tokens`): a line through two of them, with the er
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kvfence.probe.prompts import Prompt, Recipe, build, fixed_chars
 
@@ -43,10 +43,10 @@ class Fitter:
 
     async def fit(self, recipe: Recipe, tokens: int) -> Fitted:
         """A recipe of the same seed whose prompt has `tokens` tokens, or as near as can be told."""
-        chars = max(0, self._chars_for(tokens) - fixed_chars())
+        chars = max(0, self._chars_for(tokens) - fixed_chars(recipe.depths))
         best: Fitted | None = None
         for _ in range(TRIES):
-            tried = Recipe(seed=recipe.seed, tenant=recipe.tenant, request=recipe.request, filler_chars=chars)
+            tried = replace(recipe, filler_chars=chars)
             prompt = build(tried, self.key)
             counted = await self.count(prompt.text)
             if counted is None:
@@ -79,7 +79,7 @@ class Fitter:
 
     def recall(self, recipe: Recipe, usage_tokens: int) -> None:
         """Take over what the endpoint said before the campaign was cut off."""
-        self._note(fixed_chars() + recipe.filler_chars, usage_tokens)
+        self._note(fixed_chars(recipe.depths) + recipe.filler_chars, usage_tokens)
 
     @property
     def method(self) -> str:

@@ -15,7 +15,7 @@ from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
-from kvfence.probe.prompts import ANSWER_TOKENS, Recipe
+from kvfence.probe.prompts import DEPTHS, Recipe, answer_tokens, fixed_chars
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.replies import ModelCard
 from kvfence.probe.scenarios import SCENARIOS
@@ -26,7 +26,7 @@ NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
 NOT_THERE = (404, 405)
 SHORTEST_CONTEXT = 1024
-"""Below this there is no room for markers at three depths, an ask and an answer."""
+"""Below this there is no room for a few markers, an ask and an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class Options:
     bounds: Bounds = field(default_factory=Bounds)
     seed: int
     key: bytes = field(repr=False)
+    depths: int = DEPTHS
+    """How many markers each prompt carries."""
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     clock: Callable[[], float] = time.monotonic
 
@@ -124,13 +126,16 @@ def _campaign(options: Options, card: ModelCard) -> Campaign:
     declared = target.declared_context or card.declared_context
     if declared is None:
         raise UsageError(f"{target.shown}/models does not say how long a context it has; give it with --context")
-    if declared < SHORTEST_CONTEXT:
-        raise UsageError(f"a context of {declared} tokens is too short to probe; {SHORTEST_CONTEXT} are needed")
+    needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths))
+    if declared < needed:
+        raise UsageError(
+            f"a context of {declared} tokens is too short to probe with {options.depths} markers; {needed} are needed"
+        )
     return Campaign(
         seed=options.seed,
         key=options.key,
         declared_context=declared,
-        answer_tokens=ANSWER_TOKENS,
+        depths=options.depths,
         seeders=tuple(tenant.name for tenant in options.seeders),
         harvester=options.harvester.name,
         scenarios=options.scenarios,
@@ -156,7 +161,9 @@ class _Asker:
     async def exchange(self, step: Step, *, number: int, round_index: int) -> Exchange:
         """Fit a prompt to the step's length, send it, note what came back."""
         tenant = self.options.tenant(step.tenant)
-        wanted = Recipe(seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0)
+        wanted = Recipe(
+            seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0, depths=self.options.depths
+        )
         fitted = await self.fitter.fit(wanted, step.tokens)
         sent = Exchange(
             step=step,
@@ -167,7 +174,7 @@ class _Asker:
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
-        reply = await self.client.ask(self.model, fitted.prompt.text, tenant, ANSWER_TOKENS)
+        reply = await self.client.ask(self.model, fitted.prompt.text, tenant, answer_tokens(self.options.depths))
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign
+from kvfence.probe.prompts import fixed_chars
 from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import control_failed, harvests, longest_clean
 
 CONTROL_TOKENS = 768
+"""Of a prompt with few markers; with many it is half as long again as they need."""
 PAST_DECLARED_TOKENS = 64
 NEAR_LIMIT_TOKENS = 32
 
 
 def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
     """Lengths and reasons, rising; the control first."""
-    longest = campaign.declared_context - campaign.answer_tokens
-    control = (min(CONTROL_TOKENS, longest), "control: can this model copy markers at all")
+    longest = campaign.longest
+    control = (min(control_tokens(campaign.depths), longest), "control: can this model copy markers at all")
     if bounds.lengths:
         return (control, *((tokens, "asked for") for tokens in sorted(set(bounds.lengths))))
     wanted = {
@@ -35,6 +37,11 @@ def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
     rising = sorted((tokens, why) for tokens, why in wanted.items() if control[0] < tokens <= longest)
     past = (campaign.declared_context + PAST_DECLARED_TOKENS, "past what is declared")
     return (control, *rising, past)
+
+
+def control_tokens(depths: int) -> int:
+    """How long the control is, also where a token is one byte."""
+    return max(CONTROL_TOKENS, 3 * fixed_chars(depths) // 2)
 
 
 def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
@@ -65,9 +72,8 @@ def _bisection(
     if bounds.lengths or len(results) - planned_count >= bounds.bisections:
         return None
     clean = longest_clean(results)
-    longest = campaign.declared_context - campaign.answer_tokens
     failed = (result.tokens for result in results if result.verdict is not LengthVerdict.CLEAN)
-    others = [tokens for tokens in failed if clean < tokens <= longest]
+    others = [tokens for tokens in failed if clean < tokens <= campaign.longest]
     if not others or min(others) - clean <= NEAR_LIMIT_TOKENS:
         return None
     return (clean + min(others)) // 2, "bisection: where does it turn"

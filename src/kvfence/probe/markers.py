@@ -20,6 +20,8 @@ SIGN_CHARS = 5
 PLACE_CHARS = 4
 _SIGN = b"kvfence marker 1"
 GROUP = 5
+MARKER_CHARS = 29
+"""Five groups and the dashes between them."""
 _GROUP = f"[{ALPHABET}]{{{GROUP}}}"
 SHAPE = re.compile(rf"(?<![{ALPHABET}])(?:{_GROUP}-){{4}}{_GROUP}(?![{ALPHABET}])")
 _ANYWHERE = re.compile(rf"(?<![{ALPHABET}])(?=((?:{_GROUP}-){{4}}{_GROUP})(?![{ALPHABET}]))")

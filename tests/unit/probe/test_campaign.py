@@ -12,13 +12,14 @@ from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.counting import Fitter
 from kvfence.probe.lengths import planned
 from kvfence.probe.markers import Place, make_marker
-from kvfence.probe.prompts import ANSWER_TOKENS, STOP, Recipe, build, markers_of
+from kvfence.probe.prompts import STOP, Recipe, answer_tokens, build, markers_of
 from kvfence.probe.record import Exchange, Scenario, of_scenario
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import harvests, overall
 
-CAMPAIGN = Campaign(seed=1, key=b"key", declared_context=8192, answer_tokens=ANSWER_TOKENS)
+CAMPAIGN = Campaign(seed=1, key=b"key", declared_context=8192)
+ANSWER_TOKENS = CAMPAIGN.answer_tokens
 
 
 async def nobody_counts(_text):
@@ -68,13 +69,13 @@ def run_campaign(answer, bounds=Bounds()):  # noqa: B008 — a frozen value
     return [one.exchange for one in seen], harvests(seen), overall(seen, CAMPAIGN)
 
 
-@given(chars=st.integers(0, 3000), seed=st.integers(0, 10**6))
+@given(chars=st.integers(0, 3000), seed=st.integers(0, 10**6), depths=st.integers(1, 14) | st.just(64))
 @settings(max_examples=40, deadline=None)
-def test_an_induction_model_recalls_every_marker_of_every_prompt(chars, seed):
+def test_an_induction_model_recalls_every_marker_of_every_prompt(chars, seed, depths):
     """The shape of the prompt makes copying lead from marker to marker, in order, to the end."""
-    recipe = Recipe(seed=seed, tenant="b", request=3, filler_chars=chars)
+    recipe = Recipe(seed=seed, tenant="b", request=3, filler_chars=chars, depths=depths)
     prompt = build(recipe, b"key")
-    answer = induction(prompt.text, STOP, ANSWER_TOKENS)
+    answer = induction(prompt.text, STOP, answer_tokens(depths))
     assert [marker.text for marker in prompt.markers] == [part[-29:] for part in answer.split(";")[:-1]]
     assert answer.endswith(STOP)
 
@@ -187,7 +188,7 @@ def test_earlier_text_beside_all_that_was_asked_for_is_not_clean():
         return Exchange(step=step, recipe=recipes[0], tokens=step.tokens, status=200, answer="; ".join(texts))
 
     _, results, (verdict, _) = run_campaign(answer, Bounds(seeds_each=0, lengths=(4000,)))
-    assert (results[1].verdict, results[1].recalled, results[1].foreign) == (LengthVerdict.BROKEN, 3, 3)
+    assert (results[1].verdict, results[1].recalled, results[1].foreign) == (LengthVerdict.BROKEN, 5, 5)
     assert verdict is ProbeVerdict.BROKEN
 
 
