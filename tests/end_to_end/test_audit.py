@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from support.audit_logs import CELL_START, HEADLINE, INCIDENT, LOGS
+from support.audit_logs import CELL_START, HEADLINE, INCIDENT, LOGS, UNIFIED
 
 PREFILL, DECODE = (INCIDENT / f"sglang-0.5.19-{role}.log" for role in ("prefill", "decode"))
-CLEAN = HEADLINE.format(rank="", pool=512, context=512) + "\n"
+CLEAN = f"{UNIFIED}\n{HEADLINE.format(rank='', pool=512, context=512)}\n"
 
 
 def _audit(*arguments: str | Path, given: bytes = b"", **more: object) -> subprocess.CompletedProcess[bytes]:
@@ -155,4 +155,4 @@ def test_noise_costs_no_memory(tmp_path: Path):
     assert b"clean" in run.stderr.lower()  # the table, since standard output is the document's
     (node,) = json.loads(run.stdout)["nodes"]
     assert node["facts"]["pool_tokens"] == 512
-    assert node["sources"]["pool_tokens"]["line"] == 33 * block.count(b"\n") + 1
+    assert node["sources"]["pool_tokens"]["line"] == 33 * block.count(b"\n") + 2

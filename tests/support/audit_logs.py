@@ -28,6 +28,9 @@ HEADLINE = (
     "max_running_requests=33, context_len={context}, available_gpu_mem=17.22 GB"
 )
 
+UNIFIED = "python -m sglang.launch_server --model-path /models/one"
+"""A command without --disaggregation-mode: one server for both halves."""
+
 
 def header_facts(log: Path) -> dict[str, str]:
     """What the header of a corpus log says, under the names that the report uses."""

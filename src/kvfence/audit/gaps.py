@@ -1,8 +1,8 @@
 """What an audit could not look at, and whether that decides. No rule and no finding lives here.
 
-A gap is decisive where what is missing could have been a finding: a node's pool or context, the other half of a pair,
-the checks of a worker that is known to be half of one. A role that the log does not show is told and does not decide:
-a node whose pool holds its context never comes to the refusal, whatever its role.
+A gap is decisive where what is missing could have been a finding: a node's pool or context, its role, the other half of
+a pair, the checks of a worker that is known to be half of one. Without a role a pool that holds its context still tells
+that no prompt comes to the refusal; whether its checks are on, and what its version does to a pair, nobody could ask.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kvfence.findings.source_tree import Presence, SourceTree
 
 _OF_SIZES = ("pool-below-context", "asymmetric-pools")
 _OF_CHECKS = ("checks-off", "affected-version")
+_OF_ROLES = ("asymmetric-pools", "checks-off", "affected-version")
 _OF_PAIRS = ("asymmetric-pools", "auto-truncate-on")
 
 
@@ -56,8 +57,8 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
         why = f"its {what} {be} not in {_source(node)}; {_where(node)}"
         yield NotChecked(node.name, why, rules=_OF_SIZES)
     if role_of(node) is None:
-        why = f"its role is not in {_source(node)}, so it was not compared with other nodes"
-        yield NotChecked(node.name, why, decisive=False)
+        why = f"its role is not in {_source(node)}, so it was not compared, nor asked for its checks; {_how_role(node)}"
+        yield NotChecked(node.name, why, rules=_OF_ROLES)
     yield from _figures_to_doubt(node)
     if not is_disaggregated(node):
         return
@@ -91,6 +92,17 @@ def _figures_to_doubt(node: NodeFacts) -> Iterator[NotChecked]:
 
 def _source(node: NodeFacts) -> str:
     return "what the endpoint says" if from_endpoint(node) else "the log"
+
+
+def _how_role(node: NodeFacts) -> str:
+    """How somebody finds out whether a server is half of a pair."""
+    if from_endpoint(node):
+        return "give its log or its launch command as well"
+    match engine_of(node):
+        case Engine.SGLANG:
+            return "its server_args line, early in the log, or its /server_info says it"
+        case _:
+            return "give the log from its start on, or its launch command as well"
 
 
 def _planned_gaps(node: NodeFacts) -> Iterator[NotChecked]:

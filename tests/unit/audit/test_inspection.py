@@ -19,7 +19,7 @@ from kvfence.errors import UsageError
 from kvfence.facts.fact import FACT_NAMES
 from kvfence.findings.finding import Finding
 from kvfence.findings.verdict import Verdict
-from support.audit_logs import CELL_START, HEADLINE, INCIDENT, audited
+from support.audit_logs import CELL_START, HEADLINE, INCIDENT, UNIFIED, audited
 
 CHECKS = "I1,I2-count,I2-digest,I3,I4,I5"
 PAGES = Path(__file__).parents[3] / "docs" / "rules"
@@ -32,7 +32,8 @@ def _cell(role: str, pool: int = 1536) -> str:
 @pytest.mark.parametrize(
     ("logs", "verdict"),
     [
-        ((HEADLINE.format(rank="", pool=512, context=512),), Verdict.CLEAN),
+        ((f"{UNIFIED}\n{HEADLINE.format(rank='', pool=512, context=512)}",), Verdict.CLEAN),
+        ((HEADLINE.format(rank="", pool=512, context=512),), Verdict.UNKNOWN),
         ((HEADLINE.format(rank="", pool=511, context=512),), Verdict.FOUND),
         ((_cell("prefill"), _cell("decode")), Verdict.CLEAN),
         ((_cell("prefill"),), Verdict.CLEAN),
@@ -46,7 +47,7 @@ def _cell(role: str, pool: int = 1536) -> str:
 def test_a_verdict_is_clean_only_when_all_that_decides_was_seen(
     tmp_path: Path, logs: tuple[str, ...], verdict: Verdict
 ):
-    """A missing context, a decode without its prefill, a text of something else: none of them is clean."""
+    """A missing context or role, a decode without its prefill, a text of something else: none of them is clean."""
     assert audited(tmp_path, *logs).verdict is verdict
 
 

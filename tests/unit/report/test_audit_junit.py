@@ -15,7 +15,7 @@ from kvfence.audit import inspect
 from kvfence.audit.registry import RULES
 from kvfence.findings.deployment import AuditResult, NotChecked
 from kvfence.report.audit_formats import AuditFormat
-from support.audit_logs import CORPUS, HEADLINE, INCIDENT, LOGS, audited
+from support.audit_logs import CORPUS, HEADLINE, INCIDENT, LOGS, UNIFIED, audited
 from support.audit_results import HOSTILE, audit_of, written
 
 SCHEMAS = [XMLSchema(str(CORPUS / "schemas" / name)) for name in ("junit.xsd", "junit-10.xsd")]
@@ -67,7 +67,7 @@ def test_a_rule_that_could_not_tell_is_skipped_and_the_others_are_not(tmp_path: 
 
 def test_a_clean_node_passes(tmp_path: Path):
     """Where all was seen and nothing found, every test passes."""
-    (suite,) = _suites(audited(tmp_path, HEADLINE.format(rank="", pool=512, context=512)))
+    (suite,) = _suites(audited(tmp_path, f"{UNIFIED}\n{HEADLINE.format(rank='', pool=512, context=512)}"))
     assert set(_outcomes(suite).values()) == {"passed"}
 
 
