@@ -11,7 +11,7 @@ import pytest
 
 from support.programs import assert_one_clear_line, run_kvfence
 
-HEADLINE = "[2026-01-01 00:00:00] max_total_num_tokens={pool}, chunked_prefill_size=2048, max_prefill_tokens=16384, max_running_requests=64, context_len=512, available_gpu_mem=19.14 GB\n"  # noqa: E501 — one line of a log
+HEADLINE = "python -m sglang.launch_server --model-path /m\n[2026-01-01 00:00:00] max_total_num_tokens={pool}, chunked_prefill_size=2048, max_prefill_tokens=16384, max_running_requests=64, context_len=512, available_gpu_mem=19.14 GB\n"  # noqa: E501 — the command and one line of a log
 FORMATS = (("--format", "table"), ("--format", "json"))
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 
@@ -88,7 +88,7 @@ def test_a_closed_input_is_an_empty_one():
         (("audit",), ("nothing to audit", "name a log file")),
         (("audit", "x.log", "--format", "xml"), ("xml", "json", "kvfence audit --help")),
         (("serve", "induction", "--port", "65536"), ("--port", "65535")),
-        (("serve", "induction", "--context", str(10**14)), ("memory",)),
+        (("serve", "induction", "--context", str(10**12)), ("memory",)),
     ],
 )
 def test_wrong_use_is_one_line_that_says_where_help_is(args, words):
