@@ -122,6 +122,15 @@ def test_what_a_chat_template_adds_is_learnt_once():
     assert server.counted.count("messages") == 1
 
 
+@pytest.mark.parametrize("completions", [False, True])
+def test_tokens_are_counted_in_the_form_of_llama_cpp_too(completions):
+    """It answers other forms with no tokens at all, which is not a length; and its own with the tokens themselves."""
+    result, server = probed(Behaviour(counts=("content",), chars_a_token=2.0), completions=completions)
+    assert result.verdict is ProbeVerdict.CLEAN
+    assert [length.tokens for length in result.lengths[1:3]] == [4096, 7955]
+    assert set(server.counted[3:]) == {"content"}
+
+
 @pytest.mark.parametrize(
     ("unknown", "left"), [(("cache_salt",), ("api key", "user")), (("user", "cache_salt"), ("api key",))]
 )

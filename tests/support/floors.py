@@ -35,8 +35,9 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "vllm": (),
     "sglang": (),
     "pandas": (),
+    "tokenizers": ("kvfence.probe.tokenizer_file",),
 }
-"""Packages that only the modules named here may import, inside a function; nothing needs one yet."""
+"""Packages that only the modules named here may import, inside a function."""
 
 
 def offences(modules: Iterable[Module], heavy: Mapping[str, tuple[str, ...]] = HEAVY) -> Iterator[str]:

@@ -29,7 +29,7 @@ class Behaviour:
     template_tokens: int = 0
     """What a chat template adds, which `/tokenize` of a plain prompt does not count."""
     counts: tuple[str, ...] = ("messages", "prompt")
-    """The forms that `/tokenize` takes; none: there is no such path."""
+    """The forms that `/tokenize` takes, `content` alone as llama.cpp does; none: there is no such path."""
     unknown_fields: tuple[str, ...] = ()
     key: str | None = None
 
@@ -53,13 +53,16 @@ class Endpoint:
         return round(len(text) / self.behaviour.chars_a_token) + (self.behaviour.template_tokens if templated else 0)
 
     def count(self, body: dict[str, Any]) -> tuple[int, object]:
-        form = "messages" if "messages" in body else "prompt"
+        form = next(form for form in ("messages", "prompt", "content") if form in body)
         self.counted.append(form)
         if not self.behaviour.counts:
             return 404, {"error": {"message": "no such path"}}
+        if "content" in self.behaviour.counts and form != "content":
+            return 200, {"tokens": []}  # llama.cpp
         if form not in self.behaviour.counts:
             return 422, {"error": {"message": f"unknown field {form}"}}
-        return 200, {"count": self.tokens(_text(body), templated=form == "messages")}
+        tokens = self.tokens(_text(body), templated=form == "messages")
+        return 200, {"tokens": [1] * tokens} if form == "content" else {"count": tokens}
 
     def complete(self, body: dict[str, Any]) -> tuple[int, object]:
         self.asked.append(body)
@@ -133,7 +136,9 @@ def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
 
 
 def _text(body: dict[str, Any]) -> str:
-    return str(body["messages"][0]["content"]) if "messages" in body else str(body["prompt"])
+    if "messages" in body:
+        return str(body["messages"][0]["content"])
+    return str(body["prompt"] if "prompt" in body else body["content"])
 
 
 def _codes(prompt: str) -> str:

@@ -19,6 +19,7 @@ from kvfence.probe.journal import Journal, Recorder
 from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
+from kvfence.probe.tokenizer_file import tokenizer_of
 from kvfence.report.probe_json import document
 from kvfence.report.probe_terminal import show_probe
 
@@ -45,6 +46,10 @@ def probe(
         int,
         typer.Option(help="How many markers each prompt carries, from its start to its end.", min=1, max=DEPTHS_MAX),
     ] = DEPTHS,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(help="A tokenizer.json to count prompts with, where the endpoint does not (extra `tokenizer`)."),
+    ] = None,
     completions: Annotated[bool, typer.Option("--completions", help="Use /completions, not chat.")] = False,
     max_requests: Annotated[int, typer.Option(help="Never send more requests than this.", min=2)] = 64,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1, max=86_400)] = 600.0,
@@ -84,6 +89,7 @@ def probe(
         ),
         seed=chosen_seed,
         depths=depths,
+        counter=tokenizer_of(tokenizer) if tokenizer else None,
         key=f"kvfence campaign {chosen_seed}".encode(),
     )
     result = _with_progress(options, book)

@@ -71,8 +71,7 @@ class EndpointClient:
         for url, form in self._counters:
             if (url, form) not in self._counters:
                 continue  # the other form found that there is nothing at this address
-            said = {"messages": _messages(prompt)} if form == "messages" else {"prompt": prompt}
-            response = await self._send("POST", url, tenant, {"model": model, **said})
+            response = await self._send("POST", url, tenant, {"model": model, **_counted(form, prompt)})
             if isinstance(response, Failure):
                 return None  # the prompt itself will show what is wrong
             counted = token_count(response)
@@ -133,10 +132,17 @@ def chosen_model(cards: list[ModelCard], wanted: str | None, target: Target) -> 
 
 
 def _counters(target: Target) -> tuple[tuple[str, str], ...]:
-    """Where tokens may be counted and in which form, the best first: vLLM's counts a chat with its template."""
-    forms = ("prompt",) if target.completions else ("messages", "prompt")
+    """Where tokens may be counted and in which form, the best first: vLLM's counts a chat with its template.
+
+    `prompt` is SGLang's and vLLM's, `content` is llama.cpp's, which answers the others with no tokens at all.
+    """
+    forms = ("prompt", "content") if target.completions else ("messages", "prompt", "content")
     urls = dict.fromkeys((f"{target.root}/tokenize", f"{target.base_url}/tokenize"))
     return tuple((url, form) for url in urls for form in forms)
+
+
+def _counted(form: str, prompt: str) -> dict[str, object]:
+    return {form: _messages(prompt) if form == "messages" else prompt}
 
 
 def _messages(prompt: str) -> list[dict[str, str]]:

@@ -1,7 +1,9 @@
 """Making a prompt exactly as long as wanted, without knowing the tokenizer.
 
-The endpoint's own `/tokenize` where it has one, corrected once by what a chat template adds; else what it said of
-earlier prompts (`usage.prompt_tokens`): a line through two of them, with the error that this leaves.
+Where somebody counts (the endpoint's `/tokenize`, or a tokenizer file), a prompt is built a little short by what is
+known of shorter ones, counted once, and made exact by padding its first line: what that costs is counted on the line
+alone. So a prompt of a million tokens is sent to be counted twice, and not once for each try. Where nobody counts, what
+the endpoint said of earlier prompts (`usage.prompt_tokens`) says how long the next one will be, with the error seen.
 """
 
 from __future__ import annotations
@@ -9,13 +11,31 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from kvfence.probe.prompts import Prompt, Recipe, build, fixed_chars
+from kvfence.probe.calibration import CHARS_A_TOKEN_MAX, Line, is_plausible
+from kvfence.probe.prompts import Prompt, Recipe, build, fixed_chars, opening
 
-TRIES = 8
-FIRST_CHARS_A_TOKEN = 4.0
-"""English in common tokenizers; corrected by the first count."""
+WHOLE_COUNTS, WHOLE_COUNTS_SHORT = 4, 8
+"""How often a whole prompt is counted at most: a long one, for which two are usual, and a short one."""
+PAD_COUNTS = 8
+"""How often a first line is counted at most."""
+CALIBRATE_OVER_TOKENS = 16_384
+"""A first prompt longer than this is not tried at a guess: shorter ones are counted before, up to an eighth of it."""
+CALIBRATION_CHARS = 4_000
+PAD_CHARS_A_TOKEN = 3.2
+"""Where words of the padding are a token each."""
 TEMPLATE_TOKENS_MAX = 256
-"""A larger difference between `/tokenize` and usage is no chat template, but something to be told."""
+"""A larger difference between a count and usage is no chat template, but something to be told."""
+
+Count = Callable[[str], Awaitable[int | None]]
+"""Tokens of a text, or None where nobody can say before asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Somebody who counts, and who that is, in words."""
+
+    count: Count
+    name: str = "the endpoint's /tokenize"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,50 +46,61 @@ class Fitted:
     prompt: Prompt
     tokens: int
     exact: bool
-    """Whether the endpoint counted it, or it is an estimate."""
+    """Whether it was counted, or it is an estimate."""
 
 
 @dataclass(slots=True)
 class Fitter:
-    """Fits prompts to lengths. `count` gives tokens of a text, or None where nobody can say before asking."""
+    """Fits prompts to lengths."""
 
     key: bytes
-    count: Callable[[str], Awaitable[int | None]]
+    counter: Counter
+    _lines: dict[int, Line] = field(default_factory=dict, init=False)
+    """By depths: the fixed part differs."""
     _template_tokens: int | None = field(default=None, init=False)
     _estimates_made: bool = field(default=False, init=False)
-    _shorter: tuple[int, int] | None = field(default=None, init=False)
-    """Characters and tokens of the shortest prompt that is known."""
-    _latest: tuple[int, int] | None = field(default=None, init=False)
+    _errors: list[float] = field(default_factory=list, init=False)
+    """How far estimates were off, since there were two lengths to estimate from."""
 
     async def fit(self, recipe: Recipe, tokens: int) -> Fitted:
         """A recipe of the same seed whose prompt has `tokens` tokens, or as near as can be told."""
-        chars = max(0, self._chars_for(tokens) - fixed_chars(recipe.depths))
+        line = self._line(recipe.depths)
+        if tokens > CALIBRATE_OVER_TOKENS and not line.is_drawn:
+            await self._calibrate(recipe, tokens)
+        short_by = _slack(tokens)
         best: Fitted | None = None
-        for _ in range(TRIES):
-            tried = replace(recipe, filler_chars=chars)
-            prompt = build(tried, self.key)
-            counted = await self.count(prompt.text)
-            if counted is None:
+        tried = replace(recipe, filler_chars=line.chars_for(tokens - short_by))
+        for _ in range(WHOLE_COUNTS if tokens > CALIBRATE_OVER_TOKENS else WHOLE_COUNTS_SHORT):
+            fitted = await self._counted(tried)
+            if fitted is None:
                 self._estimates_made = True
-                return Fitted(recipe=tried, prompt=prompt, tokens=tokens, exact=False)
-            counted += self._template_tokens or 0
-            self._note(len(prompt.text), counted)
-            if best is None or abs(counted - tokens) < abs(best.tokens - tokens):
-                best = Fitted(recipe=tried, prompt=prompt, tokens=counted, exact=True)
-            if counted == tokens or (chars == 0 and counted > tokens):
+                return best or self._estimated(recipe, tokens)
+            missing = tokens - fitted.tokens
+            if best is None or abs(missing) < abs(tokens - best.tokens):
+                best = fitted
+            if missing == 0 or (missing < 0 and tried.filler_chars == 0):
                 break
-            step = round((tokens - counted) * self._chars_a_token)
-            chars = max(0, chars + (step or (1 if tokens > counted else -1)))
+            pad = (
+                tried.pad_chars and tried.pad_chars + 2 * missing
+            )  # by a little more or less, where it is there already
+            if 0 < missing <= 4 * short_by and not pad:
+                pad = await self._pad_for(tried, missing)
+            chars = tried.filler_chars + round((missing - short_by) * line.chars_a_token)
+            chars = min(max(0, chars), round(CHARS_A_TOKEN_MAX * tokens))
+            tried = replace(tried, pad_chars=pad) if pad > 0 else replace(tried, filler_chars=chars, pad_chars=0)
         if best is None:
             raise RuntimeError("no try was made")
         return best
 
     def learn(self, fitted: Fitted, usage_tokens: int) -> int:
         """Take over what the endpoint said of a prompt that it answered; returns the prompt's tokens."""
+        line, chars = self._line(fitted.recipe.depths), fitted.recipe.filler_chars
         if not fitted.exact:
-            if self._latest is not None and 2 * usage_tokens < fitted.tokens:
-                return fitted.tokens  # not a count of this prompt: engines say 1, say, of one that they dropped
-            self._note(len(fitted.prompt.text), usage_tokens)
+            if not line.believes(chars, usage_tokens):
+                return fitted.tokens
+            if line.is_drawn:
+                self._errors.append(abs(fitted.tokens - usage_tokens) / usage_tokens)
+            line.note(chars, usage_tokens)
             return usage_tokens
         if self._template_tokens is None:
             added = usage_tokens - fitted.tokens
@@ -79,37 +110,72 @@ class Fitter:
 
     def recall(self, recipe: Recipe, usage_tokens: int) -> None:
         """Take over what the endpoint said before the campaign was cut off."""
-        self._note(fixed_chars(recipe.depths) + recipe.filler_chars, usage_tokens)
+        line = self._line(recipe.depths)
+        if not recipe.pad_chars and line.believes(recipe.filler_chars, usage_tokens):
+            line.note(recipe.filler_chars, usage_tokens)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether an estimate rests on prompts of different lengths."""
+        return any(line.is_drawn for line in self._lines.values())
 
     @property
     def method(self) -> str:
         """How lengths were made, in words."""
-        if self._estimates_made:
-            return (
-                f"usage.prompt_tokens of earlier prompts, {self._chars_a_token:.2f} characters a token; "
-                "a few percent off where nothing was answered"
+        if not self._estimates_made:
+            added = self._template_tokens
+            return f"{self.counter.name}, exact" + (
+                f", with {added} more of the chat template by its usage" * bool(added)
             )
-        added = (
-            f", with {self._template_tokens} more of the chat template by its usage" if self._template_tokens else ""
+        if not self._errors:
+            return "usage.prompt_tokens of few prompts: the others' lengths may be several percent off"
+        chars_a_token = next(iter(self._lines.values())).chars_a_token
+        return (
+            f"usage.prompt_tokens of earlier prompts, {chars_a_token:.2f} characters a token: "
+            f"{len(self._errors)} estimates were at most {max(self._errors):.2%} off, the last {self._errors[-1]:.2%}"
         )
-        return f"the endpoint's /tokenize, exact{added}"
 
-    @property
-    def _chars_a_token(self) -> float:
-        match self._shorter, self._latest:
-            case (short_chars, short_tokens), (chars, tokens) if chars > short_chars and tokens > short_tokens:
-                return (chars - short_chars) / (tokens - short_tokens)
-            case _, (chars, tokens):
-                return chars / max(1, tokens)
-            case _:
-                return FIRST_CHARS_A_TOKEN
+    def _line(self, depths: int) -> Line:
+        return self._lines.setdefault(depths, Line(fixed_chars(depths)))
 
-    def _chars_for(self, tokens: int) -> int:
-        """Characters of a whole prompt: from the latest that is known, along the line through it and the shortest."""
-        known_chars, known_tokens = self._latest or (0, 0)
-        return round(known_chars + (tokens - known_tokens) * self._chars_a_token)
+    async def _counted(self, recipe: Recipe) -> Fitted | None:
+        prompt = build(recipe, self.key)
+        counted = await self.counter.count(prompt.text)
+        if counted is None or not is_plausible(len(prompt.text), counted):
+            return None
+        counted += self._template_tokens or 0
+        if not recipe.pad_chars:
+            self._line(recipe.depths).note(recipe.filler_chars, counted)
+        return Fitted(recipe=recipe, prompt=prompt, tokens=counted, exact=True)
 
-    def _note(self, chars: int, tokens: int) -> None:
-        self._latest = (chars, tokens)
-        if self._shorter is None or chars < self._shorter[0]:
-            self._shorter = self._latest
+    def _estimated(self, recipe: Recipe, tokens: int) -> Fitted:
+        tried = replace(recipe, filler_chars=self._line(recipe.depths).chars_for(tokens))
+        return Fitted(recipe=tried, prompt=build(tried, self.key), tokens=tokens, exact=False)
+
+    async def _calibrate(self, recipe: Recipe, tokens: int) -> None:
+        for chars in (CALIBRATION_CHARS, 8 * CALIBRATION_CHARS, tokens // 2):
+            if await self._counted(replace(recipe, filler_chars=chars)) is None:
+                return
+
+    async def _pad_for(self, recipe: Recipe, tokens: int) -> int:
+        """Characters of padding that add so many tokens, or nearly, counted on the first line alone."""
+        bare = await self.counter.count(opening(recipe))
+        pad = round(tokens * PAD_CHARS_A_TOKEN)
+        best = (tokens, pad)
+        for _ in range(PAD_COUNTS):
+            counted = await self.counter.count(opening(replace(recipe, pad_chars=pad)))
+            if bare is None or counted is None:
+                break
+            added = counted - bare
+            best = min(best, (abs(tokens - added), pad))
+            if added == tokens:
+                break
+            step = round((tokens - added) * pad / max(added, 1))
+            pad = pad + (step or (1 if tokens > added else -1))
+            pad = min(max(1, pad), round(CHARS_A_TOKEN_MAX * tokens))
+        return best[1]
+
+
+def _slack(tokens: int) -> int:
+    """By how many tokens a prompt is built too short at first: more than the estimate is off, as a rule."""
+    return 16 + tokens // 2048

@@ -12,7 +12,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import SUCCESS, Judge
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import EndpointClient, chosen_model
-from kvfence.probe.counting import Fitter
+from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
 from kvfence.probe.prompts import DEPTHS, Recipe, answer_tokens, fixed_chars
@@ -42,6 +42,8 @@ class Options:
     key: bytes = field(repr=False)
     depths: int = DEPTHS
     """How many markers each prompt carries."""
+    counter: Counter | None = None
+    """Who counts tokens; None: the endpoint, where it does."""
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     clock: Callable[[], float] = time.monotonic
 
@@ -74,7 +76,8 @@ async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorde
     async with EndpointClient(target) as client:
         card = await _card(client, options)
         campaign = _campaign(options, card)
-        fitter = Fitter(options.key, lambda text: client.count(card.name, text, options.harvester))
+        ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester))
+        fitter = Fitter(options.key, options.counter or ask_endpoint)
         asker = _Asker(client, card.name, options, fitter, options.clock(), recorder)
         judge = Judge(campaign)
         rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds))

@@ -70,10 +70,14 @@ def model_cards(response: Response) -> list[ModelCard] | None:
 
 
 def token_count(response: Response) -> int | None:
-    """What `/tokenize` counted, or None when it did not."""
+    """What `/tokenize` counted, or None when it did not: no text that is asked about has no tokens."""
     body = _object(response)
-    count = body.get("count") if body is not None and response.is_success else None
-    return count if isinstance(count, int) else None
+    if body is None or not response.is_success:
+        return None
+    count, tokens = body.get("count"), body.get("tokens")
+    if count is None and isinstance(tokens, list):
+        count = len(tokens)  # llama.cpp
+    return count if isinstance(count, int) and count > 0 else None
 
 
 def reply_of(response: Response | Failure) -> Reply:

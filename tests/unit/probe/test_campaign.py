@@ -1,4 +1,3 @@
-import asyncio
 import random
 from dataclasses import replace
 
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 from kvfence.findings.recall import LengthVerdict, ProbeVerdict
 from kvfence.probe.answers import judged
 from kvfence.probe.campaign import Campaign, next_round
-from kvfence.probe.counting import Fitter
 from kvfence.probe.lengths import planned
 from kvfence.probe.markers import Place, make_marker
 from kvfence.probe.prompts import STOP, Recipe, answer_tokens, build, markers_of
@@ -20,14 +18,6 @@ from kvfence.probe.verdict import harvests, overall
 
 CAMPAIGN = Campaign(seed=1, key=b"key", declared_context=8192)
 ANSWER_TOKENS = CAMPAIGN.answer_tokens
-
-
-async def nobody_counts(_text):
-    return None
-
-
-def fit(fitter, recipe, tokens):
-    return asyncio.run(fitter.fit(recipe, tokens))
 
 
 def induction(prompt: str, stop: str, limit: int) -> str:
@@ -86,46 +76,6 @@ def test_a_prompt_is_its_recipe():
     assert build(recipe, b"k") == build(recipe, b"k")
     assert build(recipe, b"k").markers == markers_of(recipe, b"k")
     assert build(recipe, b"k").text != build(recipe, b"l").text
-
-
-def test_a_usage_that_cannot_be_of_this_prompt_is_not_learnt():
-    """An engine that dropped a prompt and counts 1 token does not shorten the prompts after it."""
-    fitter = Fitter(b"k", nobody_counts)
-    recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
-    first = fit(fitter, recipe, 1000)
-    assert fitter.learn(first, len(first.prompt.text)) == len(first.prompt.text)
-    dropped = fit(fitter, recipe, 5000)
-    assert fitter.learn(dropped, 1) == 5000
-    assert fit(fitter, recipe, 5000).prompt == dropped.prompt
-
-
-@pytest.mark.parametrize("chars_a_token", [1, 3.7])
-@pytest.mark.parametrize("wanted", [800, 5000, 40_000])
-def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
-    """Whatever a token is, the endpoint's own count leads to the length in a few tries."""
-    asked = []
-
-    async def count(text):
-        asked.append(text)
-        return round(len(text) / chars_a_token)
-
-    fitted = fit(Fitter(b"k", count), Recipe(seed=1, tenant="a", request=1, filler_chars=0), wanted)
-    assert fitted.tokens == wanted == round(len(fitted.prompt.text) / chars_a_token)
-    assert build(fitted.recipe, b"k") == fitted.prompt
-    assert fitted.exact
-    assert len(asked) <= 4
-
-
-def test_without_a_counter_lengths_are_learnt_from_usage():
-    """The first prompt is a guess; what the endpoint says of it makes the next one right, and this is said."""
-    fitter = Fitter(b"k", nobody_counts)
-    recipe = Recipe(seed=1, tenant="a", request=1, filler_chars=0)
-    first = fit(fitter, recipe, 1000)
-    fitter.learn(first, len(first.prompt.text))
-    again = fit(fitter, recipe, 1000)
-    assert abs(len(again.prompt.text) - 1000) <= 5
-    assert not again.exact
-    assert "usage.prompt_tokens" in fitter.method
 
 
 def test_both_sides_of_a_known_limit_are_asked():

@@ -1,0 +1,114 @@
+"""How exact are lengths for real tokenizers? Those inside litellm's wheel (44 MB), which is fetched and not installed.
+
+    python benchmarks/token_counts.py [WHEEL]
+
+Needs `tokenizers` and `tiktoken`. For each tokenizer: a sweep of lengths without a counter, by usage alone, with the
+error at each; and one length of a million tokens with a counter: whole counts that it took, and how far off it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import tiktoken
+from tokenizers import Tokenizer
+
+from kvfence.probe.counting import Counter, Fitter
+from kvfence.probe.markers import Place, make_marker
+from kvfence.probe.prompts import Recipe
+
+FOLDER = "litellm/litellm_core_utils/tokenizers/"
+GPT_2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+GPT_4 = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s"
+RANKS = {  # name in tiktoken: file in the wheel (tiktoken's cache names it by the SHA-1 of its address), pattern
+    "p50k": ("ec7223a39ce59f226a68acc30dc1af2788490e15", GPT_2),
+    "cl100k": ("9b5ad71b2ce5302211f9c61530b329a4922fc6a4", GPT_4),
+    "o200k": ("fb374d419588a4632f3f557e76b4b70aebbca790", GPT_4),
+}
+SWEEP = (768, 2048, 8192, 32_768, 131_072, 524_288)
+TEMPLATE_TOKENS = 11
+MILLION = 2**20
+
+Tokens = Callable[[str], int]
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = Path(sys.argv[1]) if len(sys.argv) > 1 else _fetched(Path(folder))
+        with zipfile.ZipFile(wheel) as archive:
+            counts = _counts(archive)
+    print(f"{'tokenizer':<12}{'a marker':>9}  error by usage alone, at {', '.join(f'{t:,}' for t in SWEEP)}")
+    for name, count in counts.items():
+        errors = "  ".join(f"{error:+.3%}" for error in _by_usage(count))
+        print(f"{name:<12}{_marker_tokens(count):>9.1f}  {errors}")
+    print(f"\n{'tokenizer':<12}with a counter, at {MILLION:,}: tokens off, whole counts, seconds")
+    for name, count in counts.items():
+        off, whole, seconds = asyncio.run(_counted(count))
+        print(f"{name:<12}{off:>6} {whole:>6} {seconds:>8.1f}")
+
+
+def _by_usage(count: Tokens) -> list[float]:
+    async def nobody(_text: str) -> None:
+        return None
+
+    fitter, errors = Fitter(b"k", Counter(nobody)), []
+    for request, tokens in enumerate(SWEEP):
+        fitted = asyncio.run(fitter.fit(Recipe(seed=2, tenant="a", request=request, filler_chars=0), tokens))
+        usage = count(fitted.prompt.text) + TEMPLATE_TOKENS
+        fitter.learn(fitted, usage)
+        errors.append(usage / tokens - 1)
+    return errors
+
+
+async def _counted(count: Tokens) -> tuple[int, int, float]:
+    asked: list[int] = []
+
+    async def counter(text: str) -> int:
+        asked.append(len(text))
+        return count(text)
+
+    began = time.perf_counter()
+    recipe = Recipe(seed=3, tenant="a", request=0, filler_chars=0, depths=64)
+    fitted = await Fitter(b"k", Counter(counter)).fit(recipe, MILLION)
+    seconds = time.perf_counter() - began
+    return count(fitted.prompt.text) - MILLION, sum(chars > MILLION for chars in asked), seconds
+
+
+def _marker_tokens(count: Tokens) -> float:
+    rng = random.Random(1)
+    markers = [make_marker(rng, b"k", Place("a", 0, depth)).text for depth in range(100)]
+    return sum(map(count, markers)) / len(markers)
+
+
+def _counts(archive: zipfile.ZipFile) -> dict[str, Tokens]:
+    counts: dict[str, Tokens] = {}
+    for name, (file, pattern) in RANKS.items():
+        lines = (line.split() for line in io.BytesIO(archive.read(FOLDER + file)))
+        ranks = {base64.b64decode(line[0]): int(line[1]) for line in lines if line}
+        encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+        counts[name] = lambda text, encoding=encoding: len(encoding.encode_ordinary(text))  # type: ignore[misc]
+    for name in ("anthropic", "deepseek"):
+        tokenizer = Tokenizer.from_str(archive.read(f"{FOLDER}{name}_tokenizer.json").decode())
+        counts[name] = lambda text, tokenizer=tokenizer: len(tokenizer.encode(text).ids)  # type: ignore[misc]
+    return counts
+
+
+def _fetched(folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), "litellm"]
+    subprocess.run(command, check=True)
+    return next(folder.glob("litellm-*.whl"))
+
+
+if __name__ == "__main__":
+    main()
