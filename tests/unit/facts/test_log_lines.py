@@ -101,7 +101,7 @@ VLLM = [
     ("Using FLASH_ATTN attention backend out of potential backends: x", {"backend": "FLASH_ATTN"}),
     ("Using Flash Attention backend on V1 engine.", {"backend": "Flash Attention"}),
     ("Graph capturing finished in 9 secs, took 0.50 GiB", {"graph.line": True}),
-    ("Using max model len 2048", {"context.line": 2048}),
+    ("Using max model len 2048", {"context.model": 2048}),
 ]
 VLLM_EVENTS = [
     ("Input prompt (12 tokens) is too long and exceeds limit of 9", Kind.REFUSED, 12, None),

@@ -93,6 +93,26 @@ def test_a_second_start_is_another_node(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "(APIServer pid=1) INFO 08-20 12:00:30 [f.py:89] Restart vllm serve with --enable-scale-out to enable them.",
+        "Hint: --task is not a vllm serve option. Use --runner.",
+        "(APIServer pid=1) INFO 08-20 12:00:30 [x.py:1] Use vllm serve /m --port 1 in its place.",
+    ],
+)
+def test_vllm_speaking_of_a_launch_is_no_launch(tmp_path: Path, line: str):
+    """A message that names `vllm serve`, as 0.32 prints one at every start, begins no second start."""
+    started = values(only_node(tmp_path, V1 % ""))
+    assert values(only_node(tmp_path, V1 % "" + line + "\n")) == started
+
+
+def test_a_command_in_a_wrappers_message_is_a_launch(tmp_path: Path):
+    """What a script prints before it starts vLLM gives the flags, with a logger's words in front of it too."""
+    line = "2026-08-20 12:00:00,123 INFO [run.py:1] starting: vllm serve /m --max-model-len 4096 --block-size 16\n"
+    assert values(only_node(tmp_path, line))["context_length"] == 4096
+
+
+@pytest.mark.parametrize(
     ("line", "kind"),
     [
         ("Potentially invalid KV blocks for unrecognized request x were retrieved by a decode", Kind.EXPIRED_READ),
@@ -103,3 +123,22 @@ def test_what_happens_at_run_time_is_seen(tmp_path: Path, line: str, kind: Kind)
     """Each marker of blocks that outlived their lease is counted on its node."""
     node = only_node(tmp_path, f"(EngineCore_0 pid=9) ERROR 08-20 12:00:00 [nixl_connector.py:1] {line}\n")
     assert node.happenings[kind].count == 1
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        "",
+        "(EngineCore pid=9) INFO 08-20 12:00:19 [k.py:1] CPU KV cache size: 1,152 tokens, \
+Maximum concurrency for 1,024 tokens per request: 1.12x\n",
+    ],
+)
+def test_a_context_left_to_the_pool_is_known_only_with_the_pool(tmp_path: Path, pool: str):
+    """With `--max-model-len auto` what is printed before the pool is the model's length, and what fits may be less."""
+    lines = (
+        "(APIServer pid=1) INFO 08-20 12:00:00 [u.py:1] non-default args: {'model': '/m', 'max_model_len': -1}\n"
+        "(APIServer pid=1) INFO 08-20 12:00:00 [model.py:2152] Using max model len 2048\n"
+        "(EngineCore pid=9) INFO 08-20 12:00:09 [core.py:133] Initializing a V1 LLM engine (v0.32.0) with config: "
+        "model='/m', max_seq_len=2048, seed=0\n"
+    )
+    assert only_node(tmp_path, lines + pool).number("context_length") == (1024 if pool else None)

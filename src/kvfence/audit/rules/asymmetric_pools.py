@@ -20,7 +20,8 @@ router refuses by the smaller limit, which is no finding.
 
 ## What ends it
 
-The same limit on both roles: the smaller one, set as the context of both.
+The same limit on both roles: the smaller one, set as the context of both. vLLM holds a prompt only in a pool of one
+block more than its context (seen on 0.32), and with `--max-model-len auto` shortens the context to what the pool holds.
 """
 
 from __future__ import annotations
@@ -82,8 +83,17 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
         ),
         evidence=(*prefill.evidence(*LIMIT_FACTS), *decode.evidence(*LIMIT_FACTS)),
         fix=f"Give both the same limit: {setting(fits, prefill, decode)} on prefill and on decode; "
-        f"or raise prefill's pool to decode's {grouped(upper + below)} tokens.",
+        f"or {_raised(prefill, upper + below)}.",
     )
+
+
+def _raised(prefill: NodeFacts, tokens: int) -> str:
+    """How prefill comes to take what decode takes. A vLLM server does not start with a pool below its context."""
+    if engine_of(prefill) is not Engine.VLLM:
+        return f"raise prefill's pool to decode's {grouped(tokens)} tokens"
+    page = prefill.number("page_size")
+    pool = f"{grouped(tokens + page)} tokens" if page else f"{grouped(tokens)} tokens and one block"
+    return f"--max-model-len {tokens} on prefill too, with a pool of at least {pool}, since vLLM keeps one block back"
 
 
 def _truncates(*nodes: NodeFacts) -> bool:

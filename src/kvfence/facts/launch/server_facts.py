@@ -15,7 +15,7 @@ from kvfence.facts.launch.arguments import Arguments
 from kvfence.facts.launch.servers import Server
 from kvfence.facts.launch.settings_file import read_settings_file
 from kvfence.facts.logs.sglang_facts import checks_on
-from kvfence.facts.logs.vllm_facts import STORES
+from kvfence.facts.logs.vllm_facts import ONE_NAME, STORES
 
 _MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
 _KV_ROLES = {"kv_producer": Role.PREFILL, "kv_consumer": Role.DECODE}
@@ -154,7 +154,7 @@ def _connected(server: Server, arguments: Arguments, *, closed: bool) -> dict[st
     seen = arguments.evidence((flag.value or flag.at).line, flag.text)
     connector, kv_role = config.get("kv_connector"), config.get("kv_role")
     if isinstance(connector, str) and "$" not in connector:
-        found["transfer_backend"] = Fact(connector, seen)
+        found["transfer_backend"] = Fact(ONE_NAME.get(connector, connector), seen)
     if isinstance(kv_role, str) and kv_role in _KV_ROLES and "role" not in found:
         found["role"] = Fact(_KV_ROLES[kv_role].value, seen)
     elif connector in STORES and "role" not in found:

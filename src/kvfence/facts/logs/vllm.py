@@ -18,8 +18,11 @@ from kvfence.facts.logs.vllm_lines import EVENTS, LOGO, SIZES
 _RANK = re.compile(r"\(EngineCore(_DP\d+|_\d+)?\b")
 _VERSION = r"v?(?P<version>\d+\.\d+[\w.+-]*)"
 _LAUNCH = re.compile(
-    r"(?:\bvllm serve \s*(?=[^\s\[<])|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
+    r"(?:\bvllm serve \s*(?=[^\s\[<])(?!(?:with|option|command)\b)"
+    r"|vllm\.entrypoints\.openai\.api_server\s+(?=.*--model[ =](?!<)\S))"
 )
+_OWN_MESSAGE = re.compile(r"\b[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./-]+:\d+\] ")
+"""vLLM speaks of `vllm serve` in messages of its own, such as the one that 0.32 prints at every start."""
 _SETTINGS = re.compile(r"(?:non-default args: (?=\{)|\bargs: Namespace(?=\())")
 _QUOTING = re.compile(r"\b(models?)'s max seq len")
 _ENGINE_CONFIG = re.compile(rf"Initializing an? (?:V[01] )?(?:LLM )?engine(?: \({_VERSION}\))? with config: (?=\w+=)")
@@ -96,7 +99,7 @@ def _read_start(text: str) -> Statement | None:
     if match := own("args: ", _SETTINGS, text):
         said = [*_configured(settings.parse(text, match.end()), "args"), *_connected(text)]
         return Statement(engine=Engine.VLLM, said=tuple(said))
-    if match := _LAUNCH.search(text) if "vllm" in text else None:
+    if match := _LAUNCH.search(text) if "vllm" in text and not _OWN_MESSAGE.search(text) else None:
         said = [*_flagged(launch.parse(text, match.end())), *_connected(text)]
         return Statement(engine=Engine.VLLM, said=tuple(said), phase=Phase.LAUNCH)
     return None

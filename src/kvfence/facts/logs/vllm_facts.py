@@ -13,11 +13,16 @@ The figure that V1 prints is no sum of blocks for every model: from 0.26 on (0.2
 maximum concurrency times the longest sequence. For a model whose layers need KV of several kinds (`hybrid_kv`) memory
 over that figure is no price of a token, and a shorter context changes it (vllm#51041, vllm#54662).
 
+Context. The lines on the pool name the one in force. Those before it name the model's own, which is another one where
+`--max-model-len auto` shortens it to what the pool holds.
+
 The longest prompt is only claimed where the engine itself names it: in the message that it will not start, "the
 estimated maximum model length is N". vLLM counts the answer's first token in or out by version.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from kvfence.facts.fact import Fact, Role
 from kvfence.facts.flags import Kind
@@ -39,6 +44,10 @@ STORES = frozenset(
     }
 )
 """Connectors that keep KV somewhere, rather than carry it from a prefill server to a decode server."""
+_AUTO_FIT = frozenset({-1, "auto"})
+"""A `--max-model-len` that lets the pool decide: before the pool is known only the model's own length is printed."""
+ONE_NAME = {"NixlPullConnector": "NixlConnector"}
+"""In vLLM 0.32 the second is an alias: a server that was asked for it prints the first."""
 _PLAIN = {
     **dict.fromkeys(("tp_size", "dp_size", "pp_size", "port"), Kind.NUMBER),
     **dict.fromkeys(("model", "quantization", "device", "host"), Kind.TEXT),
@@ -56,7 +65,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "engine_version": heard.last("version"),
         "role": _role(heard),
         "pool_tokens": _pool(heard, block_size),
-        "context_length": first_of(heard.last("context.line"), *_settings(heard, "context")),
+        "context_length": _context(heard),
         "page_size": block_size,
         "kv_dtype": _kv_dtype(heard),
         "usable_length": heard.least("estimated"),
@@ -82,7 +91,9 @@ def _typed(heard: Heard, name: str, kind: Kind) -> Fact | None:
 def _transfer(heard: Heard) -> Fact | None:
     """The connector that carries KV from one server to another."""
     connector = heard.last("connector")
-    return connector if connector and connector.value not in STORES else None
+    if connector is None or connector.value in STORES:
+        return None
+    return replace(connector, value=ONE_NAME.get(str(connector.value), connector.value))
 
 
 def _cuda_graph(heard: Heard) -> Fact | None:
@@ -103,6 +114,14 @@ def _role(heard: Heard) -> Fact | None:
         return None
     seen = first_of(connector, heard.last("pool"), heard.last("stored"), heard.last("blocks"))
     return Fact(Role.UNIFIED.value, seen.seen) if seen else None
+
+
+def _context(heard: Heard) -> Fact | None:
+    measured = heard.last("context.line")
+    asked = {*heard.values("set.context"), *heard.values("flag.context")}
+    return (
+        measured if asked & _AUTO_FIT else first_of(measured, heard.last("context.model"), *_settings(heard, "context"))
+    )
 
 
 def _pool(heard: Heard, block_size: Fact | None) -> Fact | None:

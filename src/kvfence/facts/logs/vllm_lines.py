@@ -64,7 +64,7 @@ SIZES = messages(
         rf"{_TO_SERVE} max seq len \({COUNT}\)(?:.* the estimated maximum model length is {COUNT})?",
         _needs_more,
     ),
-    ("Using max model len", rf"\bUsing max model len {COUNT}", numbers("context.line")),
+    ("Using max model len", rf"\bUsing max model len {COUNT}", numbers("context.model")),
     ("server version", r"\bvLLM (?:API )?server version v?(\d+\.\d+[\w.+-]*)", text("version")),
     (LOGO, r"█  version v?(\d+\.\d+[\w.+-]*)", text("version")),
     (
