@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from support.programs import run_kvfence
-from support.sglang_pair import Pair, running_pair
+from support.sglang_pair import Pair, running_pair, running_router
 
 PYTHON = os.environ.get("KVFENCE_SGLANG_PYTHON", "")
+ROUTER_PYTHON = os.environ.get("KVFENCE_SGLANG_ROUTER_PYTHON", "")
 pytestmark = [
     pytest.mark.conformance,
     pytest.mark.timeout(0),
@@ -67,3 +68,25 @@ def test_after_the_fix_nothing_of_it_is_left(tmp_path: Path):
         assert len(document["nodes"]) == 2
         assert run_kvfence("audit", *pair.targets, "--fail-on", "error", timeout=600).code == 0
         assert pair.ask(140, room=13) == {"prefill": (200, 140), "decode": (200, 140)}
+
+
+@pytest.mark.skipif(
+    not ROUTER_PYTHON,
+    reason="KVFENCE_SGLANG_ROUTER_PYTHON names no Python that has sglang-router; see tests/conformance/README.md",
+)
+def test_a_router_is_followed_to_its_workers(tmp_path: Path):
+    """The router's address alone finds what the workers' own do; beside them and their logs it adds no node."""
+    with (
+        running_pair(PYTHON, tmp_path, prefill_pool=128, decode_pool=512) as pair,
+        running_router(ROUTER_PYTHON, tmp_path, pair) as router,
+    ):
+        ran = run_kvfence("audit", router, "--format", "json", timeout=600)
+        document = json.loads(ran.out)
+        assert ran.code == 1
+        assert {role: facts["pool_tokens"] for role, facts in _by_role(document).items()} == {
+            "prefill": 128,
+            "decode": 512,
+        }
+        assert {"pool-below-context", "asymmetric-pools"} <= {one["rule"] for one in document["findings"]}
+        everything = run_kvfence("audit", router, *pair.targets, "--format", "json", timeout=600)
+        assert len(json.loads(everything.out)["nodes"]) == 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,3 +122,26 @@ def running_pair(
             started.append(stack.enter_context(engine_process(command, workers[role].log, environment)))
         wait_ready(started, list(workers.values()), lambda worker: b"fired up and ready" in worker.log.read_bytes())
         yield Pair(workers["prefill"], workers["decode"], bootstrap_port)
+
+
+@contextlib.contextmanager
+def running_router(python: str, folder: Path, pair: Pair) -> Iterator[str]:
+    """SGLang's router in front of that pair, once it lists both; its address."""
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    worker = Worker(url, folder / "router.log")
+    command = (
+        *(python, "-m", "sglang_router.launch_router", "--pd-disaggregation", "--host", "127.0.0.1"),
+        *("--prefill", pair.prefill.url, str(pair.bootstrap_port), "--decode", pair.decode.url),
+        *("--port", str(port), "--prometheus-port", str(free_port())),
+    )
+    with engine_process(command, worker.log, {}) as process:
+        wait_ready([process], [worker], _lists_both)
+        yield url
+
+
+def _lists_both(router: Worker) -> bool:
+    try:
+        with urllib.request.urlopen(f"{router.url}/workers", timeout=10) as answer:
+            return len(json.load(answer)["workers"]) == 2
+    except OSError:
+        return False

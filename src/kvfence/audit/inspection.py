@@ -14,7 +14,7 @@ from kvfence.errors import UsageError
 from kvfence.facts.endpoints.base import is_url
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
-from kvfence.facts.merge import merged
+from kvfence.facts.merge import asked_once, merged
 from kvfence.facts.read_log import numbered
 from kvfence.facts.reading import Reading
 from kvfence.facts.source.read_source import read_source
@@ -61,7 +61,7 @@ def gathered(
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
     readings = [(log.name, read_files(log, access)) for log in together(names)]
-    nodes, apart = merged(_told_apart(readings))
+    nodes, apart = merged(_told_apart(asked_once(readings)))
     kept_apart = (NotChecked(name, why, decisive=False) for name, why in apart)
     return nodes, [*_unread(readings), *kept_apart]
 

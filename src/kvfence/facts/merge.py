@@ -16,6 +16,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from kvfence.facts.fact import Differing, NodeFacts
+from kvfence.facts.reading import Reading
 from kvfence.findings.finding import Evidence
 
 _IDENTITY = ("engine", "role", "model", "port")
@@ -42,9 +43,39 @@ class _Pair:
     other: int
 
 
+def asked_once(readings: Sequence[tuple[str, Reading]]) -> list[tuple[str, Reading]]:
+    """The readings by target, a server that several asked (named, and by its router) in the first one alone.
+
+    What only another one says of it is kept: a router may know a role that its worker does not tell.
+    """
+    nodes: list[list[NodeFacts]] = []
+    homes: dict[tuple[str, str], tuple[int, int]] = {}
+    for at, (_target, reading) in enumerate(readings):
+        nodes.append([])
+        for node in reading.nodes:
+            key = _asked(node)
+            home = homes.get(key, (at, 0)) if key else (at, 0)
+            if home[0] == at:
+                nodes[at].append(node)
+                if key:
+                    homes.setdefault(key, (at, len(nodes[at]) - 1))
+            else:
+                first = nodes[home[0]][home[1]]
+                nodes[home[0]][home[1]] = replace(first, facts={**node.facts, **first.facts})
+    return [
+        (target, replace(reading, nodes=tuple(kept))) for (target, reading), kept in zip(readings, nodes, strict=True)
+    ]
+
+
+def _asked(node: NodeFacts) -> tuple[str, str] | None:
+    """Which node of which server it is; None if it was read from no server."""
+    engine = node.facts.get("engine")
+    return (engine.seen.file, node.name) if engine and _from_endpoint(engine.seen) else None
+
+
 def merged(nodes: Sequence[NodeFacts]) -> tuple[list[NodeFacts], list[tuple[str, str]]]:
     """The nodes, those read from an endpoint joined with what else was read of them; and who stays apart, and why."""
-    nodes = list(_once(nodes))
+    nodes = list(nodes)
     apart: list[tuple[str, str]] = []
     for kind in (_Kind.BOOTSTRAP, _Kind.MEASURED, _Kind.ASKED):
         nodes, undecided = _with(kind, nodes)
@@ -69,18 +100,6 @@ def _kind(node: NodeFacts) -> _Kind:
         return _Kind.MEASURED if node.fact("pool_tokens") or node.happenings else _Kind.ASKED
     is_bootstrap = node.fact("bootstrap_port") and not node.fact("port") and not node.fact("pool_tokens")
     return _Kind.BOOTSTRAP if is_bootstrap else _Kind.LIVE
-
-
-def _once(nodes: Sequence[NodeFacts]) -> Iterator[NodeFacts]:
-    """A server that was asked twice (named, and by its router) is one."""
-    asked: set[tuple[str, str]] = set()
-    for node in nodes:
-        engine = node.facts.get("engine")
-        key = (engine.seen.file, node.name.partition("#")[0]) if engine and _from_endpoint(engine.seen) else None
-        if key is None or key not in asked:
-            yield node
-        if key is not None:
-            asked.add(key)
 
 
 def _from_endpoint(seen: Evidence) -> bool:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.facts.fact import Fact, NodeFacts
-from kvfence.facts.merge import merged
+from kvfence.facts.merge import asked_once, merged
+from kvfence.facts.reading import Reading
 from kvfence.findings.finding import Evidence
 
 PREFILL: dict[str, str | int | bool] = {
@@ -132,7 +133,17 @@ def test_a_log_a_launch_command_and_a_bootstrap_server_join_one_node():
 
 def test_a_server_that_is_named_twice_is_one():
     """Named by the user and by its router, or with and without /v1: one node."""
-    assert merged([live(), live()]) == ([live()], [])
+    readings = [("http://10.0.0.5:30000", Reading((live(),), ())), ("http://10.0.0.9", Reading((live(),), ()))]
+    assert [reading.nodes for _target, reading in asked_once(readings)] == [(live(),), ()]
+
+
+def test_what_only_the_router_says_of_a_server_is_kept():
+    """A role that the worker does not tell itself stays, and the nodes of one server stay apart."""
+    silent, known = live(role=None), live()
+    readings = [("worker", Reading((silent, live("other:1")), ())), ("router", Reading((known,), ()))]
+    first, second = (reading.nodes for _target, reading in asked_once(readings))
+    assert [node.text("role") for node in first] == ["prefill", "prefill"]
+    assert second == ()
 
 
 @given(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 
+from kvfence.audit import inspect
 from kvfence.facts.endpoints.fetch import Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
+from support.audit_logs import INCIDENT
 from support.endpoint_servers import Server, as_json, engine, sglang, vllm
 
 PATIENT = Access(api_key="sk-hunter2hunter2", page_s=30.0, target_s=60.0)
@@ -37,6 +39,25 @@ def test_the_routers_word_for_a_role_is_taken_where_the_worker_has_none():
         (node,) = read_endpoint(router.url, PATIENT).nodes
     assert node.text("role") == "prefill"
     assert node.facts["role"].seen.file == f"{router.url}/workers"
+
+
+def test_a_router_its_workers_and_their_logs_are_one_node_for_each_worker():
+    """What SGLang's router 0.3.2 lists, named beside the workers themselves and what one of them printed."""
+    with engine(sglang("0.5.19-prefill")) as prefill, engine(sglang("0.5.19-decode")) as decode, engine({}) as router:
+        router.pages["/workers"] = as_json(
+            {
+                "workers": [
+                    {"id": "52d806a5-4d5f-4123-9ebf-86428868fc66", "url": worker.url, "worker_type": role}
+                    for role, worker in (("decode", decode), ("prefill", prefill))
+                ],
+                "total": 2,
+            }
+        )
+        log = str(INCIDENT / "sglang-0.5.19-prefill.log")
+        result = inspect([router.url, prefill.url, decode.url, log], access=PATIENT)
+    assert sorted(node.name for node in result.nodes) == sorted(
+        [f"sglang-0.5.19-prefill ({prefill.name})", decode.name]
+    )
 
 
 def test_a_router_that_names_itself_ends():
