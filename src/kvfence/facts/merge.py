@@ -1,10 +1,11 @@
-"""A node that was read twice, from its log and from its endpoint, made one; what cannot be decided stays two.
+"""A node that was read twice or more, from its log, its endpoint, its launch command, made one; in doubt it stays two.
 
-Two readings are of one node when nothing that they both say of its identity differs (engine, role, model, port, a host
-where both name one, a bootstrap port where no port decides), something that can only be one server's agrees (its port,
-or its host's name), and no third reading fits as well. On no port at all they are one only if role, pool and context
-agree: then nothing hangs on it. A log does not prove that it is of the server that answers now, so what the two differ
-in is kept beside the facts.
+A log and a launch command come first (`launched_and_logged`), then what was read of a running server. Two readings are
+of one node when nothing that they both say of its identity differs (engine, role, model, port, a host where both name
+one, a bootstrap port where no port decides), something that can only be one server's agrees (its port, or its host's
+name), and no third reading fits as well. On no port at all they are one only if role, pool and context agree: then
+nothing hangs on it. A log does not prove that it is of the server that answers now, so what the two differ in is kept
+beside the facts.
 """
 
 from __future__ import annotations
@@ -12,17 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from kvfence.facts.fact import Differing, NodeFacts
+from kvfence.facts.fact import NodeFacts
+from kvfence.facts.launched_and_logged import with_commands
+from kvfence.facts.one_node import IDENTITY, agree, differ, from_endpoint, hosts_differ, is_one_machine, joined
 from kvfence.facts.reading import Reading
-from kvfence.findings.finding import Evidence
 
-_IDENTITY = ("engine", "role", "model", "port")
 _SAME_WITHOUT_PORT = ("role", "pool_tokens", "context_length")
-_NOT_COMPARED = frozenset({"engine_version_min", "engine_version_max", "host"})
-"""Bounds are no values; a host is the name that each side has for it."""
 
 
 class _Kind(IntEnum):
@@ -70,17 +68,18 @@ def asked_once(readings: Sequence[tuple[str, Reading]]) -> list[tuple[str, Readi
 def _asked(node: NodeFacts) -> tuple[str, str] | None:
     """Which node of which server it is; None if it was read from no server."""
     engine = node.facts.get("engine")
-    return (engine.seen.file, node.name) if engine and _from_endpoint(engine.seen) else None
+    return (engine.seen.file, node.name) if engine and from_endpoint(engine.seen) else None
 
 
 def merged(nodes: Sequence[NodeFacts]) -> tuple[list[NodeFacts], list[tuple[str, str]]]:
-    """The nodes, those read from an endpoint joined with what else was read of them; and who stays apart, and why."""
-    nodes = list(nodes)
+    """The nodes, what was read of one server in several places joined; and who stays apart, and why."""
+    nodes, undecided_commands = with_commands(nodes)
     apart: list[tuple[str, str]] = []
     for kind in (_Kind.BOOTSTRAP, _Kind.MEASURED, _Kind.ASKED):
         nodes, undecided = _with(kind, nodes)
         apart += undecided
-    return nodes, apart
+    standing = {node.name for node in nodes}
+    return nodes, [*apart, *(note for note in undecided_commands if note[0] in standing)]
 
 
 def _with(kind: _Kind, nodes: list[NodeFacts]) -> tuple[list[NodeFacts], list[tuple[str, str]]]:
@@ -89,21 +88,17 @@ def _with(kind: _Kind, nodes: list[NodeFacts]) -> tuple[list[NodeFacts], list[tu
     others = [index for index, node in enumerate(nodes) if _kind(node) is kind and not node.superseded]
     fitting = [_Pair(one, other) for one in live for other in others if _fit(nodes[one], nodes[other])]
     decided = [pair for pair in fitting if _alone(pair, fitting)]
-    joined = {pair.live: _join(nodes[pair.live], nodes[pair.other]) for pair in decided}
+    one = {pair.live: _joined(nodes[pair.live], nodes[pair.other]) for pair in decided}
     gone = {pair.other for pair in decided}
-    kept = [joined.get(index, node) for index, node in enumerate(nodes) if index not in gone]
-    return kept, [*_apart(nodes, live, [other for other in others if other not in gone], fitting, set(joined))]
+    kept = [one.get(index, node) for index, node in enumerate(nodes) if index not in gone]
+    return kept, [*_apart(nodes, live, [other for other in others if other not in gone], fitting, set(one))]
 
 
 def _kind(node: NodeFacts) -> _Kind:
-    if not any(_from_endpoint(fact.seen) for fact in node.facts.values()):
+    if not any(from_endpoint(fact.seen) for fact in node.facts.values()):
         return _Kind.MEASURED if node.fact("pool_tokens") or node.happenings else _Kind.ASKED
     is_bootstrap = node.fact("bootstrap_port") and not node.fact("port") and not node.fact("pool_tokens")
     return _Kind.BOOTSTRAP if is_bootstrap else _Kind.LIVE
-
-
-def _from_endpoint(seen: Evidence) -> bool:
-    return seen.line is None and "://" in seen.file
 
 
 def _alone(pair: _Pair, fitting: Sequence[_Pair]) -> bool:
@@ -111,72 +106,34 @@ def _alone(pair: _Pair, fitting: Sequence[_Pair]) -> bool:
 
 
 def _fit(live: NodeFacts, other: NodeFacts) -> bool:
-    if any(_differ(live, other, name) for name in _IDENTITY) or _hosts_differ(live, other):
+    if differ(live, other, *IDENTITY) or hosts_differ(live, other):
         return False
     if _ports_agree(live, other):
         return True
-    if _differ(live, other, "bootstrap_port"):
+    if differ(live, other, "bootstrap_port"):
         return False
-    if _agree(live, other, "bootstrap_port") or _called_alike(live, other):
+    if agree(live, other, "bootstrap_port") or _called_alike(live, other):
         return True
-    return all(_agree(live, other, name) for name in _SAME_WITHOUT_PORT)
-
-
-def _differ(one: NodeFacts, other: NodeFacts, name: str) -> bool:
-    first, second = one.fact(name), other.fact(name)
-    return first is not None and second is not None and first.value != second.value
-
-
-def _agree(one: NodeFacts, other: NodeFacts, name: str) -> bool:
-    first, second = one.fact(name), other.fact(name)
-    return first is not None and second is not None and first.value == second.value
+    return agree(live, other, *_SAME_WITHOUT_PORT)
 
 
 def _ports_agree(live: NodeFacts, other: NodeFacts) -> bool:
     """By what the server says; where it says none, the port at which it answered decides for, never against."""
     if live.fact("port"):
-        return _agree(live, other, "port")
-    asked = {urlsplit(fact.seen.file).port for fact in live.facts.values() if _from_endpoint(fact.seen)}
+        return agree(live, other, "port")
+    asked = {urlsplit(fact.seen.file).port for fact in live.facts.values() if from_endpoint(fact.seen)}
     return other.number("port") in asked - {None}
-
-
-def _hosts_differ(one: NodeFacts, other: NodeFacts) -> bool:
-    """Whether both name an address that is only one machine's, and not the same."""
-    hosts = {host for node in (one, other) if (host := node.text("host")) and _is_one_machine(host)}
-    return len(hosts) > 1
-
-
-def _is_one_machine(host: str) -> bool:
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host not in {"localhost", ""}
-    return not address.is_loopback and not address.is_unspecified
 
 
 def _called_alike(one: NodeFacts, other: NodeFacts) -> bool:
     """A pod's name in its log is often its host's name in its address."""
     names = [name.partition(" ")[0].rpartition(":")[0] or name for name in (one.name, other.name)]
-    return names[0] == names[1] and _is_one_machine(names[0])
+    return names[0] == names[1] and is_one_machine(names[0])
 
 
-def _join(live: NodeFacts, other: NodeFacts) -> NodeFacts:
+def _joined(live: NodeFacts, other: NodeFacts) -> NodeFacts:
     """Both in one: the live value where they differ, since that is what serves now."""
-    facts = dict(other.facts) | dict(live.facts)
-    differing = []
-    for name in live.facts.keys() & other.facts.keys():
-        kept, second = live.facts[name], other.facts[name]
-        if kept.value == second.value:
-            facts[name] = replace(kept, also=tuple(dict.fromkeys((*kept.also, second.seen, *second.also))))
-        elif name not in _NOT_COMPARED:
-            differing.append(Differing(name, kept, second))
-    return replace(
-        live,
-        name=_name(live, other),
-        facts=facts,
-        happenings={**other.happenings, **live.happenings},
-        differing=tuple(sorted(differing, key=lambda one: one.name)),
-    )
+    return joined(live, other, _name(live, other))
 
 
 def _name(live: NodeFacts, other: NodeFacts) -> str:
@@ -189,11 +146,11 @@ def _apart(
     live: Sequence[int],
     others: Sequence[int],
     fitting: Sequence[_Pair],
-    joined: set[int],
+    decided: set[int],
 ) -> Iterator[tuple[str, str]]:
     """What may be one node and is reported as two."""
     for one in live:
-        if one in joined:
+        if one in decided:
             continue
         rivals = [pair.other for pair in fitting if pair.live == one]
         rivals = rivals or [other for other in others if _may(nodes[one], nodes[other])]
@@ -203,4 +160,4 @@ def _apart(
 
 
 def _may(live: NodeFacts, other: NodeFacts) -> bool:
-    return not any(_differ(live, other, name) for name in _IDENTITY) and not _hosts_differ(live, other)
+    return not differ(live, other, *IDENTITY) and not hosts_differ(live, other)

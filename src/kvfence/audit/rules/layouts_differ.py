@@ -33,8 +33,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvfence.audit.deployment import Deployment, engine_of
-from kvfence.audit.kv_type import one_name
 from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Confidence, Finding, Severity
 from kvfence.findings.redact import as_evidence
 

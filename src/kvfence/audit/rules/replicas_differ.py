@@ -27,8 +27,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from kvfence.audit.deployment import Deployment, engine_of, grouped, is_disaggregated, role_of
-from kvfence.audit.kv_type import one_name
 from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Confidence, Finding, Severity
 from kvfence.findings.redact import as_evidence
 

@@ -1,10 +1,11 @@
-"""The log, or the launch command, says another thing than the running server.
+"""The running server, its log and its launch command do not say the same of one node.
 
 ## What it says
 
-A node was read twice, from its endpoint and from a log or a launch command, and the two do not agree: on the pool, the
-context, a check, a version. The finding names each value with its place. The other rules judge what the endpoint says,
-since that is what serves now.
+A node was read more than once, from its endpoint, its log, its launch command, and they do not agree: on the pool, the
+context, a check, a version. The finding names each value with its place. The other rules judge the first of these that
+says it: the endpoint, since that is what serves now; then the log, which is what was; then the command, which is what
+was asked.
 
 ## Why it matters
 
@@ -19,14 +20,15 @@ nothing then. Low where it is anything else.
 
 ## What ends it
 
-The log of the present start, and a restart with the command that is meant to be in force.
+The log of the present start, and a restart with the command that is meant to be in force. Some engines change what is
+asked (vLLM the page size of a hybrid model); then the command should ask for what the engine takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, grouped
+from kvfence.audit.deployment import Deployment, from_endpoint, grouped
 from kvfence.facts.fact import Differing, Fact, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 from kvfence.findings.redact import as_evidence
@@ -66,12 +68,16 @@ def _finding(node: NodeFacts) -> Finding:
         confidence=Confidence.HIGH,
         node=node.name,
         message=(
-            f"The running server and another source of this node disagree: {'; '.join(map(_told, differing))}. "
-            "It was started again since, or this is another server's."
+            f"{_sources(node)} of this node disagree: {'; '.join(map(_told, differing))}. "
+            "It was started again since, or with other settings, or this is another server's."
         ),
         evidence=tuple(dict.fromkeys(place for one in differing for place in (one.kept.seen, one.other.seen))),
         fix="Audit the log of the present start, and restart the server if the other value is the one that is meant.",
     )
+
+
+def _sources(node: NodeFacts) -> str:
+    return "The running server and another source" if from_endpoint(node) else "The log and the launch command"
 
 
 def _told(one: Differing) -> str:

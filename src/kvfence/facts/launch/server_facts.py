@@ -113,7 +113,7 @@ def _sglang(server: Server, arguments: Arguments, *, closed: bool) -> dict[str, 
         found["bootstrap_port"] = _absent(server, arguments, "disaggregation_bootstrap_port", _BOOTSTRAP_PORT)
     if arguments.has("disable_cuda_graph"):
         flag = arguments.flags["disable_cuda_graph"]
-        found["cuda_graph"] = Fact("off", arguments.evidence(flag.at.line, flag.text))
+        found["cuda_graph"] = Fact(value=False, seen=arguments.evidence(flag.at.line, flag.text))
     return found
 
 
@@ -125,7 +125,7 @@ def _vllm(server: Server, arguments: Arguments, *, closed: bool) -> dict[str, Fa
     found |= _connected(server, arguments, closed=closed)
     if arguments.has("enforce_eager"):
         flag = arguments.flags["enforce_eager"]
-        found["cuda_graph"] = Fact("off", arguments.evidence(flag.at.line, flag.text))
+        found["cuda_graph"] = Fact(value=False, seen=arguments.evidence(flag.at.line, flag.text))
     backend = server.env.get("VLLM_ATTENTION_BACKEND")
     if backend and backend.known and not arguments.has("attention_backend"):
         text = f"VLLM_ATTENTION_BACKEND={backend.text}"
