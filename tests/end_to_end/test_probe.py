@@ -7,6 +7,10 @@ from support.programs import answering, assert_one_clear_line, run_kvfence, serv
 KEYS = {"tokens", "status", "verdict", "recalled", "planted", "foreign"}
 
 
+WRONG = {"off-topic", "garbled", "lost", "inconclusive"}
+"""What stale pages of its own earlier prompts give, now and then."""
+
+
 def probed(*args):
     ran = run_kvfence("probe", *args, "--format", "json")
     return ran, json.loads(ran.out)
@@ -27,8 +31,8 @@ def test_the_old_rules_are_found_from_outside(leaking):
     by_verdict = {}
     for length in report["lengths"]:
         by_verdict.setdefault(length["verdict"], []).append(length)
-    assert {"clean", "leak", "refused"} <= set(by_verdict) <= {"clean", "leak", "broken", "refused"}
-    assert all(length["tokens"] > 5312 for length in by_verdict.get("broken", []))
+    assert {"clean", "leak", "refused"} <= set(by_verdict) <= {"clean", "leak", *WRONG, "refused"}
+    assert all(length["tokens"] > 5312 for kind in WRONG for length in by_verdict.get(kind, []))
     assert max(length["tokens"] for length in by_verdict["clean"]) <= 5312
     assert all(length["tokens"] > 5312 and length["status"] == 200 for length in by_verdict["leak"])
     assert all(length["foreign"] > 0 and length["recalled"] == 0 for length in by_verdict["leak"])
@@ -131,8 +135,8 @@ def test_an_unknown_model_is_answered_with_those_there_are(leaking):
     assert_one_clear_line(run_kvfence("probe", leaking, "--model", "gpt-9"), "gpt-9", "induction")
 
 
-def test_a_model_that_cannot_copy_is_inconclusive_and_not_clean():
-    """The control fails: exit 3, for a broken long answer would prove nothing."""
+def test_a_model_that_cannot_copy_is_weak_and_not_clean():
+    """The control fails twice: exit 3, for a wrong long answer would prove nothing."""
     body = json.dumps(
         {
             "data": [{"id": "m", "max_model_len": 8192}],
@@ -142,8 +146,8 @@ def test_a_model_that_cannot_copy_is_inconclusive_and_not_clean():
     ).encode()
     with tcp_server(answering("200 OK", body)) as url:
         ran, report = probed(url)
-    assert (ran.code, report["verdict"]) == (3, "inconclusive")
-    assert len(report["lengths"]) == 1
+    assert (ran.code, report["verdict"]) == (3, "weak-model")
+    assert [(row["verdict"], row["asked"], row["answers"]) for row in report["lengths"]] == [("lost", 2, {"lost": 2})]
 
 
 def test_many_depths_come_back_in_one_answer():

@@ -51,8 +51,8 @@ def test_an_honest_endpoint_is_clean_up_to_what_it_declares(completions):
     [
         ("leak", ProbeVerdict.LEAK, LengthVerdict.LEAK),
         ("cut", ProbeVerdict.LEAK, LengthVerdict.LEAK),
-        ("own", ProbeVerdict.BROKEN, LengthVerdict.BROKEN),
-        ("generic", ProbeVerdict.BROKEN, LengthVerdict.BROKEN),
+        ("own", ProbeVerdict.GARBLED, LengthVerdict.GARBLED),
+        ("generic", ProbeVerdict.OFF_TOPIC, LengthVerdict.OFF_TOPIC),
         ("refuse", ProbeVerdict.LIMIT_OVERSTATED, LengthVerdict.REFUSED),
         ("rate", ProbeVerdict.INCONCLUSIVE, LengthVerdict.ERROR),
         ("crash", ProbeVerdict.INCONCLUSIVE, LengthVerdict.ERROR),
@@ -74,12 +74,12 @@ def test_a_piece_of_a_foreign_marker_is_enough():
     assert (leak.foreign, leak.evidence[0].planted_by, leak.evidence[0].planted_at_tokens) == (1, "tenant-a", 4096)
 
 
-def test_own_earlier_text_is_broken_and_not_another_tenants():
+def test_own_earlier_text_is_garbled_and_not_another_tenants():
     """The harvester's own earlier marker is shown as such."""
     result, _ = probed(Behaviour(limit=5312, beyond="own"))
-    broken = next(length for length in result.lengths if length.verdict is LengthVerdict.BROKEN)
-    assert {marker.planted_by for marker in broken.evidence} == {"tenant-b"}
-    assert broken.foreign == 5
+    garbled = next(length for length in result.lengths if length.verdict is LengthVerdict.GARBLED)
+    assert {marker.planted_by for marker in garbled.evidence} == {"tenant-b"}
+    assert garbled.foreign == 5
 
 
 def test_a_leak_to_the_seeding_tenant_is_a_leak_too():

@@ -9,18 +9,26 @@ from kvfence.findings.verdict import Verdict
 
 
 class LengthVerdict(StrEnum):
-    """What happened to one request."""
+    """What happened to one request, or to those of one length."""
 
     CLEAN = "clean"
     """Every marker came back, in order, and nobody else's."""
     LEAK = "leak"
-    """A marker came back that another tenant had planted."""
-    BROKEN = "broken"
-    """Status 200, and not what was asked for; also when it was this tenant's own earlier text."""
+    """A marker came back that another tenant had planted. It beats all else."""
+    OFF_TOPIC = "off-topic"
+    """Status 200, and text that the prompt gives no cause for: another script or language, paths, other topics."""
+    GARBLED = "garbled"
+    """Status 200 and markers that are changed, made up, out of order, or of this tenant's own earlier prompts."""
+    TRUNCATED = "truncated"
+    """Status 200, and a usage that counts clearly fewer prompt tokens than were sent."""
+    LOST = "lost"
+    """Status 200 and a sane answer in which own markers are missing."""
     REFUSED = "refused"
     """A clean 4xx of the kind that a prompt too long is answered with."""
     ERROR = "error"
     """A 5xx, another 4xx (a key, a rate), or the connection failed: nothing is known."""
+    INCONCLUSIVE = "inconclusive"
+    """The answer ended at its limit of tokens, or it was wrong once and could not be asked for again."""
 
 
 class ProbeVerdict(StrEnum):
@@ -28,11 +36,16 @@ class ProbeVerdict(StrEnum):
 
     CLEAN = "clean"
     LEAK = "leak"
-    BROKEN = "broken"
+    OFF_TOPIC = "off-topic"
+    GARBLED = "garbled"
+    TRUNCATED = "truncated"
+    LOST = "lost"
     LIMIT_OVERSTATED = "limit-overstated"
     """No foreign text, but a length that the endpoint declares is refused: its advertised limit is not its real one."""
+    WEAK_MODEL = "weak-model"
+    """The model does not recite even a short control: nothing is known of the server."""
     INCONCLUSIVE = "inconclusive"
-    """The control failed, or nothing long could be asked."""
+    """Nothing long could be asked, or not often enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +61,7 @@ class ForeignMarker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthResult:
-    """One harvesting request, judged."""
+    """One request, judged; or all harvesting requests of one length, judged together."""
 
     tokens: int
     """Of the prompt, as the endpoint counts them where it says so."""
@@ -64,6 +77,13 @@ class LengthResult:
     evidence: tuple[ForeignMarker, ...] = ()
     detail: str = ""
     """One sentence: what the endpoint said, or how the answer differed. No text of anybody."""
+    answers: tuple[tuple[LengthVerdict, int], ...] = ()
+    """How often each verdict was given where the length was asked for several times; empty for once."""
+
+    @property
+    def asked(self) -> int:
+        """How many requests this is about."""
+        return sum(count for _, count in self.answers) or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +112,7 @@ class ProbeResult:
         match self.verdict:
             case ProbeVerdict.CLEAN:
                 return Verdict.CLEAN
-            case ProbeVerdict.INCONCLUSIVE:
+            case ProbeVerdict.INCONCLUSIVE | ProbeVerdict.WEAK_MODEL:
                 return Verdict.UNKNOWN
             case _:
                 return Verdict.FOUND

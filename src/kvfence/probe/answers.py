@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict
 from kvfence.findings.redact import masked
 from kvfence.probe.campaign import Campaign
+from kvfence.probe.coherence import drift
 from kvfence.probe.markers import Marker, is_ours, markers_in, pieces_in
 from kvfence.probe.prompts import markers_of
+from kvfence.probe.recital import Recital, recital
 from kvfence.probe.record import Exchange, History, Judged, Seen
+from kvfence.probe.refusals import SUCCESS, verdict_without_answer
 
-SUCCESS = 200
-REFUSALS = frozenset({400, 413, 414, 422, 431})
-"""What a prompt that is too long is answered with. Other 4xx (a key, a rate, a path) say nothing of its length."""
+SHORT_BY = 0.05
+"""Usage that is so much less than a count is no count of the same prompt; templates only ever add."""
+SHORT_BY_ESTIMATED = 0.1
+"""The same, where what was sent is an estimate."""
+CUT_AT_LIMIT = "length"
 
 
 @dataclass(slots=True)
@@ -35,27 +40,44 @@ class Planted:
         return {marker.text: (marker, tokens) for marker, tokens in found}
 
 
-def judge(exchange: Exchange, campaign: Campaign, planted: Planted) -> LengthResult:
-    """One answer, against what its own prompt planted and what was planted before."""
-    own = [marker.text for marker in markers_of(exchange.recipe, campaign.key)]
-    met = markers_in(exchange.answer)
-    recalled = list(dict.fromkeys(text for text in met if text in own))
+def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_counts: bool = True) -> LengthResult:
+    """One answer, against what its own prompt planted and what was planted before.
+
+    `usage_counts`: whether the endpoint's usage has shown to be a count of what is sent.
+    """
+    own = tuple(marker.text for marker in markers_of(exchange.recipe, campaign.key))
     known = {text: place for text, place in planted.met_in(exchange.answer).items() if text not in own}
-    strays = [text for text in dict.fromkeys(met) if text not in own and text not in known and is_ours(text)]
+    strays = _strays(exchange.answer, own, known)
     foreign = (*(_of_campaign(*place) for place in known.values()), *(_of_another(text) for text in strays))
     others = bool(strays) or any(marker.place.tenant != exchange.recipe.tenant for marker, _ in known.values())
-    verdict = _verdict(exchange, right=recalled == own and not foreign, others=others)
+    read = recital(exchange.answer, own, cut=exchange.finish_reason == CUT_AT_LIMIT, known=frozenset({*known, *strays}))
+    if others:
+        verdict, why = LengthVerdict.LEAK, ""
+    elif exchange.status != SUCCESS:
+        verdict, why = verdict_without_answer(exchange.status, exchange.detail), ""
+    elif usage_counts and (short := usage_shortfall(exchange)):
+        verdict, why = LengthVerdict.TRUNCATED, short
+    else:
+        verdict, why = _of_content(read, cut=exchange.finish_reason == CUT_AT_LIMIT, earlier=len(known))
     return LengthResult(
         tokens=exchange.tokens,
         why=exchange.step.why,
         status=exchange.status,
         verdict=verdict,
-        recalled=len(recalled),
+        recalled=len(read.recalled),
         planted=len(own),
         foreign=len(foreign),
         evidence=foreign,
-        detail=exchange.detail or _difference(verdict, len(recalled), len(own)),
+        detail="; ".join(filter(None, (why, exchange.detail))),
     )
+
+
+def usage_shortfall(exchange: Exchange) -> str:
+    """How clearly the endpoint's usage says that less was read than was sent; empty where it does not."""
+    sent, usage = exchange.foretold_tokens, exchange.usage_tokens
+    if sent is None or usage is None or usage >= sent * (1 - (SHORT_BY if exchange.exact else SHORT_BY_ESTIMATED)):
+        return ""
+    return f"its usage counts {usage:,} prompt tokens where {sent:,} were sent"
 
 
 def judged(rounds: Iterable[History], campaign: Campaign) -> Seen:
@@ -70,20 +92,51 @@ class Judge:
 
     campaign: Campaign
     _planted: Planted = field(default_factory=Planted)
+    _usage_counts: bool | None = None
+    """Whether the endpoint's usage is a count of what is sent; None until a right answer has shown it."""
 
     def judge(self, exchanges: History) -> Seen:
         """The answers of one round: all its prompts are planted before any is read, for they may have met."""
         for exchange in exchanges:
             self._planted.add(exchange, self.campaign)
-        return tuple(Judged(exchange, judge(exchange, self.campaign, self._planted)) for exchange in exchanges)
+        return tuple(Judged(exchange, self._judge_one(exchange)) for exchange in exchanges)
+
+    def _judge_one(self, exchange: Exchange) -> LengthResult:
+        if self._usage_counts is None:
+            plain = judge(exchange, self.campaign, self._planted, usage_counts=False)
+            known = exchange.foretold_tokens is not None and exchange.usage_tokens is not None
+            if known and plain.verdict is LengthVerdict.CLEAN:
+                self._usage_counts = not usage_shortfall(exchange)  # all that was sent was read, so usage is wrong
+        return judge(exchange, self.campaign, self._planted, usage_counts=self._usage_counts is not False)
 
 
-def _verdict(exchange: Exchange, *, right: bool, others: bool) -> LengthVerdict:
-    if others:
-        return LengthVerdict.LEAK
-    if exchange.status == SUCCESS:
-        return LengthVerdict.CLEAN if right else LengthVerdict.BROKEN
-    return LengthVerdict.REFUSED if exchange.status in REFUSALS else LengthVerdict.ERROR
+def _strays(answer: str, own: tuple[str, ...], known: Iterable[str]) -> list[str]:
+    """Markers of other campaigns. One that shares a piece with an own one is that one with changed characters."""
+    pieces = frozenset().union(*(pieces_in(text) for text in own))
+    met = [text for text in dict.fromkeys(markers_in(answer)) if text not in own and text not in known]
+    return [text for text in met if is_ours(text) and pieces.isdisjoint(pieces_in(text))]
+
+
+def _of_content(read: Recital, *, cut: bool, earlier: int) -> tuple[LengthVerdict, str]:
+    """What a success that has nobody else's marker is, and why."""
+    back = f"{len(read.recalled)} of {len(read.own)} markers came back"
+    if off := drift(read.prose):
+        return LengthVerdict.OFF_TOPIC, f"{back}, with {off}"
+    if earlier:
+        return LengthVerdict.GARBLED, f"{back}, with {earlier} of earlier prompts of the same tenant"
+    return (LengthVerdict.CLEAN, "") if read.is_right else _of_markers(read, back, cut=cut)
+
+
+def _of_markers(read: Recital, back: str, *, cut: bool) -> tuple[LengthVerdict, str]:
+    """What is wrong with the markers of an answer that is about what was asked."""
+    if read.changed or read.corrupt:
+        how = f"{read.changed} changed or made up" if read.changed else "runs of one sign or of no text"
+        return LengthVerdict.GARBLED, f"{back}, with {how}"
+    if not read.in_order:
+        return LengthVerdict.GARBLED, f"{back}, in another order"
+    if cut and read.is_start and (read.recalled or not read.had_room):
+        return LengthVerdict.INCONCLUSIVE, f"{back} before the answer ended at its limit of tokens"
+    return LengthVerdict.LOST, back
 
 
 def _of_campaign(marker: Marker, tokens: int) -> ForeignMarker:
@@ -95,7 +148,3 @@ def _of_campaign(marker: Marker, tokens: int) -> ForeignMarker:
 
 def _of_another(text: str) -> ForeignMarker:
     return ForeignMarker(planted_by="another campaign", planted_at_tokens=None, depth=None, shown=masked(text))
-
-
-def _difference(verdict: LengthVerdict, recalled: int, planted: int) -> str:
-    return f"{recalled} of {planted} markers came back" if verdict is LengthVerdict.BROKEN else ""

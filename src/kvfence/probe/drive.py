@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.findings.recall import ProbeResult
-from kvfence.probe.answers import SUCCESS, Judge
+from kvfence.probe.answers import Judge
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitter
@@ -17,10 +17,11 @@ from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
 from kvfence.probe.prompts import DEPTHS, Recipe, answer_tokens, fixed_chars
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
+from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.replies import ModelCard
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant
-from kvfence.probe.verdict import control_failed, harvests, leaks_elsewhere, overall
+from kvfence.probe.verdict import control_failed, elsewhere, harvests, overall
 
 NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
@@ -102,7 +103,7 @@ async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorde
         declared_context=campaign.declared_context,
         token_count_by=fitter.method,
         tenants_told_apart_by=_told_apart_by(options, client),
-        lengths=(*results, *leaks_elsewhere(seen)),
+        lengths=(*results, *elsewhere(seen)),
         verdict=verdict,
         reason=reason,
         requests=len(seen),
@@ -174,6 +175,7 @@ class _Asker:
             tokens=fitted.tokens,
             exact=fitted.exact,
             status=None,
+            foretold_tokens=fitted.tokens if fitted.exact or self.fitter.is_calibrated else None,
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
@@ -189,6 +191,8 @@ class _Asker:
             exact=fitted.exact or reply.prompt_tokens == tokens,
             status=reply.status,
             answer=reply.text,
+            usage_tokens=reply.prompt_tokens,
+            finish_reason=reply.finish_reason,
             detail=detail,
             told_apart_by=self.client.tenant_fields,
             ended_s=self.options.clock() - self.began,

@@ -12,6 +12,7 @@ from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.prompts import fixed_chars
 from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario
+from kvfence.probe.rows import undecided
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import control_failed, harvests, longest_clean
 
@@ -48,16 +49,16 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
     """One request: what to ask next, or none when the sweep is over."""
     results = harvests(seen)
     plan = planned(campaign, bounds)
-    if control_failed(results):
+    again = undecided(seen, bounds.repeats)
+    if control_failed(results) and again is None:
         return ()  # nothing longer would prove anything
-    tokens_and_why = (
-        plan[len(results)] if len(results) < len(plan) else _bisection(results, len(plan), bounds, campaign)
-    )
+    planned_next = plan[len(results)] if len(results) < len(plan) else None
+    tokens_and_why = again or planned_next or _bisection(results, len(plan), bounds, campaign)
     if tokens_and_why is None:
         return ()
     tokens, why = tokens_and_why
     seeds = _seeds_since_harvest(of_scenario(seen, Scenario.SWEEP))
-    if results and seeds < bounds.seeds_each:
+    if longest_clean(results) and (tokens, why) != plan[0] and seeds < bounds.seeds_each:
         seeder = campaign.seeders[seeds % len(campaign.seeders)]
         return (
             Step(part="seed", tenant=seeder, tokens=longest_clean(results), why="plants the other tenant's markers"),

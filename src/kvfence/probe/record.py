@@ -53,6 +53,12 @@ class Exchange:
     exact: bool = True
     """Whether `tokens` is a count, or an estimate."""
     answer: str = field(default="", repr=False)
+    foretold_tokens: int | None = None
+    """Prompt tokens by what was known before it was sent; None where that was no more than a guess."""
+    usage_tokens: int | None = None
+    """Prompt tokens as the endpoint's usage says."""
+    finish_reason: str | None = None
+    """Why the answer ended, as the endpoint says; `length` is the limit of the answer's tokens."""
     detail: str = ""
     """The endpoint's own error message, or what went wrong on the way."""
     started_s: float = 0.0

@@ -55,6 +55,8 @@ class Reply:
     """None when there was no answer, or none that can be read."""
     text: str = ""
     prompt_tokens: int | None = None
+    finish_reason: str | None = None
+    """Why the answer ended, in OpenAI's words, which SGLang, vLLM and llama.cpp share: `stop`, `length`."""
     detail: str = ""
     """The endpoint's own error message, redacted, or what went wrong on the way."""
 
@@ -94,12 +96,14 @@ def reply_of(response: Response | Failure) -> Reply:
         choice = body["choices"][0]
         text = choice["message"]["content"] if "message" in choice else choice["text"]
         tokens = (body.get("usage") or {}).get("prompt_tokens")
+        ended = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         return Reply(status=None, detail=f"status {response.status} without an answer in OpenAI's shape")
     return Reply(
         status=response.status,
         text=text if isinstance(text, str) else "",
         prompt_tokens=tokens if isinstance(tokens, int) else None,
+        finish_reason=ended if isinstance(ended, str) else None,
     )
 
 

@@ -53,6 +53,8 @@ class Bounds:
     """Lengths at which something is known or thought to change, such as a pool's size."""
     lengths: tuple[int, ...] = ()
     """Only these lengths, besides the control; empty for the usual plan."""
+    repeats: int = 1
+    """How often each length is asked for at least. A wrong answer is asked for again in any case, up to twice more."""
     seeds_each: int = 2
     """How many prompts the seeding tenant sends before each harvest."""
     bisections: int = 4

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
-from kvfence.probe.answers import REFUSALS, SUCCESS
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.record import Scenario, Seen
+from kvfence.probe.refusals import SUCCESS
+from kvfence.probe.rows import rows
 
 ESTIMATE_ERROR = 0.05
 """How far an estimated length may be off, so that a refusal near the declared context proves nothing."""
+WRONG_CONTENT = {
+    LengthVerdict.OFF_TOPIC: (ProbeVerdict.OFF_TOPIC, "status 200 and text that the prompt gives no cause for"),
+    LengthVerdict.GARBLED: (ProbeVerdict.GARBLED, "status 200 and markers that are changed or out of order"),
+    LengthVerdict.TRUNCATED: (ProbeVerdict.TRUNCATED, "status 200 and a usage that counts less than was sent"),
+    LengthVerdict.LOST: (ProbeVerdict.LOST, "status 200 and not all the markers that were asked for"),
+}
+"""A success with the wrong content, the worst first."""
 
 
 def harvests(seen: Seen) -> tuple[LengthResult, ...]:
-    """What the sweep's harvests showed, in order."""
-    return tuple(
-        one.result
-        for one in seen
-        if one.exchange.step.part == "harvest" and one.exchange.step.scenario is Scenario.SWEEP
-    )
+    """What the sweep showed, one row for each length, in order."""
+    return rows(seen, Scenario.SWEEP)
 
 
-def leaks_elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
-    """Leaks outside the sweep's harvests, such as an answer to the seeding tenant with the harvester's markers."""
-    of_sweep = {id(result) for result in harvests(seen)}
-    return tuple(
-        one.result for one in seen if one.result.verdict is LengthVerdict.LEAK and id(one.result) not in of_sweep
-    )
+def elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
+    """What was seen outside the sweep's harvests: the other scenarios, and seeds that were answered with a leak."""
+    others = (row for scenario in Scenario if scenario is not Scenario.SWEEP for row in rows(seen, scenario))
+    seeds = (one.result for one in seen if one.exchange.step.part != "harvest")
+    return (*others, *(result for result in seeds if result.verdict is LengthVerdict.LEAK))
 
 
 def overall(seen: Seen, campaign: Campaign, *, unasked: tuple[int, ...] = ()) -> tuple[ProbeVerdict, str]:
@@ -36,8 +39,8 @@ def overall(seen: Seen, campaign: Campaign, *, unasked: tuple[int, ...] = ()) ->
     if bad is not None:
         return bad
     unknown = _unknown(seen, unasked)
-    if unknown:
-        return ProbeVerdict.INCONCLUSIVE, unknown
+    if unknown is not None:
+        return unknown
     return ProbeVerdict.CLEAN, (
         f"every marker came back, and nobody else's, up to {longest_clean(harvests(seen)):,} prompt tokens"
     )
@@ -54,17 +57,15 @@ def control_failed(results: tuple[LengthResult, ...]) -> bool:
 
 
 def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | None:
-    results = harvests(seen)
     leaks = _tokens_of((one.result for one in seen), LengthVerdict.LEAK)
     if leaks:
         return ProbeVerdict.LEAK, f"another tenant's marker came back at {min(leaks):,} prompt tokens"
+    results = harvests(seen)
     if control_failed(results):
         return None
-    if broken := _tokens_of(_all_harvests(seen), LengthVerdict.BROKEN):
-        return (
-            ProbeVerdict.BROKEN,
-            f"status 200 and not the markers that were asked for at {min(broken):,} prompt tokens",
-        )
+    for kind, (verdict, said) in WRONG_CONTENT.items():
+        if wrong := _tokens_of((*results, *elsewhere(seen)), kind):
+            return verdict, f"{said}, at {min(wrong):,} prompt tokens"
     if refused := _refused_though_declared(seen, campaign):
         return ProbeVerdict.LIMIT_OVERSTATED, (
             f"{min(refused):,} prompt tokens are refused though {campaign.declared_context:,} are declared; "
@@ -73,18 +74,14 @@ def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | Non
     return None
 
 
-def _all_harvests(seen: Seen) -> Iterator[LengthResult]:
-    return (one.result for one in seen if one.exchange.step.part == "harvest")
-
-
 def _refused_though_declared(seen: Seen, campaign: Campaign) -> list[int]:
     declared = campaign.declared_context
     return [
-        exchange.tokens
-        for exchange in (one.exchange for one in seen)
-        if exchange.step.part == "harvest"
-        and exchange.status in REFUSALS
-        and exchange.tokens * (1 if exchange.exact else 1 + ESTIMATE_ERROR) + campaign.answer_tokens <= declared
+        one.exchange.tokens
+        for one in seen
+        if one.exchange.step.part == "harvest"
+        and one.result.verdict is LengthVerdict.REFUSED
+        and one.exchange.tokens * (1 if one.exchange.exact else 1 + ESTIMATE_ERROR) + campaign.answer_tokens <= declared
     ]
 
 
@@ -92,17 +89,37 @@ def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[
     return [result.tokens for result in results if result.verdict is verdict]
 
 
-def _unknown(seen: Seen, unasked: tuple[int, ...]) -> str:
-    """Why nothing can be said although nothing bad was seen; empty when something can."""
+def _unknown(seen: Seen, unasked: tuple[int, ...]) -> tuple[ProbeVerdict, str] | None:
+    """Why nothing can be said although nothing bad was seen; None when something can."""
     results = harvests(seen)
-    seeded = any(one.exchange.step.part == "seed" and one.exchange.status == SUCCESS for one in seen)
     if not results or control_failed(results):
-        said = f" ({results[0].detail})" if results and results[0].detail else ""
-        return f"the short control did not come back{said}, so longer answers prove nothing"
-    if errors := _tokens_of(_all_harvests(seen), LengthVerdict.ERROR):
+        return _of_control(results)
+    unclear = _unclear(seen, unasked)
+    return (ProbeVerdict.INCONCLUSIVE, unclear) if unclear else None
+
+
+def _of_control(results: tuple[LengthResult, ...]) -> tuple[ProbeVerdict, str]:
+    detail = f" ({results[0].detail})" if results and results[0].detail else ""
+    if results and results[0].verdict in {LengthVerdict.LOST, LengthVerdict.GARBLED, LengthVerdict.OFF_TOPIC}:
+        return ProbeVerdict.WEAK_MODEL, (
+            f"the model does not recite even a short control{detail}, so nothing that it does at length says anything "
+            "of the server"
+        )
+    return (
+        ProbeVerdict.INCONCLUSIVE,
+        f"the short control did not come back{detail}, so longer answers prove nothing",
+    )
+
+
+def _unclear(seen: Seen, unasked: tuple[int, ...]) -> str:
+    results = harvests(seen)
+    everything = (*results, *elsewhere(seen))
+    if errors := _tokens_of(everything, LengthVerdict.ERROR):
         return f"{min(errors):,} prompt tokens ended in an error, so nothing is known of them"
+    if once := _tokens_of(everything, LengthVerdict.INCONCLUSIVE):
+        return f"what came back at {min(once):,} prompt tokens was cut, or not asked for often enough to count"
     if unasked:
         return f"the limit of requests was reached before {min(unasked):,} prompt tokens could be asked"
-    if not seeded:
+    if not any(one.exchange.step.part == "seed" and one.exchange.status == SUCCESS for one in seen):
         return "no other tenant's markers could be planted, so nothing foreign could show"
     return "" if longest_clean(results) > results[0].tokens else "nothing longer than the control was answered"

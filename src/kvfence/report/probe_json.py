@@ -31,6 +31,8 @@ def document(result: ProbeResult) -> Document:
                 "recalled": length.recalled,
                 "planted": length.planted,
                 "foreign": length.foreign,
+                "asked": length.asked,
+                "answers": dict(length.answers),
                 "detail": length.detail,
                 "evidence": [
                     {

@@ -10,8 +10,12 @@ from kvfence.findings.recall import LengthResult, ProbeResult
 
 _STYLES = {
     "leak": "bold red",
-    "broken": "bold red",
+    "off-topic": "bold red",
+    "garbled": "bold red",
+    "truncated": "bold red",
+    "lost": "bold red",
     "limit-overstated": "yellow",
+    "weak-model": "yellow",
     "inconclusive": "yellow",
     "error": "yellow",
     "refused": "cyan",

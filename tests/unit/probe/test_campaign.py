@@ -138,12 +138,12 @@ def test_earlier_text_beside_all_that_was_asked_for_is_not_clean():
         return Exchange(step=step, recipe=recipes[0], tokens=step.tokens, status=200, answer="; ".join(texts))
 
     _, results, (verdict, _) = run_campaign(answer, Bounds(seeds_each=0, lengths=(4000,)))
-    assert (results[1].verdict, results[1].recalled, results[1].foreign) == (LengthVerdict.BROKEN, 5, 5)
-    assert verdict is ProbeVerdict.BROKEN
+    assert (results[1].verdict, results[1].recalled, results[1].foreign) == (LengthVerdict.GARBLED, 5, 5)
+    assert verdict is ProbeVerdict.GARBLED
 
 
 def test_a_made_up_look_alike_is_not_a_leak():
-    """A model that invents something of a marker's shape is broken, not leaking."""
+    """A model that invents something of a marker's shape is garbled, not leaking."""
 
     def answer(step, number):
         recipe = Recipe(seed=1, tenant="b", request=number, filler_chars=0)
@@ -153,19 +153,19 @@ def test_a_made_up_look_alike_is_not_a_leak():
             step=step, recipe=recipe, tokens=step.tokens, status=200, answer=made_up if step.tokens > 1000 else own
         )
 
-    assert run_campaign(answer)[2][0] is ProbeVerdict.BROKEN
+    assert run_campaign(answer)[2][0] is ProbeVerdict.GARBLED
 
 
-def test_a_failed_control_ends_the_campaign_as_inconclusive():
-    """A model that cannot copy proves nothing about longer prompts, and is asked nothing longer."""
+def test_a_failed_control_ends_the_campaign_as_a_weak_model():
+    """A model that cannot copy, asked twice, proves nothing about longer prompts, and is asked nothing longer."""
 
     def answer(step, number):
         recipe = Recipe(seed=1, tenant="b", request=number, filler_chars=0)
         return Exchange(step=step, recipe=recipe, tokens=step.tokens, status=200, answer="no")
 
     history, _, (verdict, _) = run_campaign(answer)
-    assert len(history) == 1
-    assert verdict is ProbeVerdict.INCONCLUSIVE
+    assert len(history) == 2
+    assert verdict is ProbeVerdict.WEAK_MODEL
 
 
 def test_errors_and_unplanted_seeds_are_inconclusive_and_not_clean():
