@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import httpx
+
 from support.audit_logs import INCIDENT
 from support.endpoint_servers import engine, sglang
 from support.programs import assert_one_clear_line, run_kvfence, served, silent, tcp_server
@@ -46,6 +48,21 @@ def test_a_cell_that_serves_is_read_by_its_address():
     ]
     start = next(line for line in lines if "role=decode" in line)
     assert all(f"{name}={nodes[1]['facts'][name]}" in start for name in ("checks", "rules", "page_size", "kv_dtype"))
+
+
+def test_a_cell_that_has_answered_shows_that_its_checks_ran():
+    """Before a request nothing tells; after one decode's counter of verified handoffs does."""
+    with served("--prefill-pool", "2048", "--decode-pool", "2048", "--context", "1024") as (url, _lines):
+        before = json.loads(run_kvfence("audit", url, "--format", "json").out)
+        question = {"model": "induction", "prompt": "a b c a b", "max_tokens": 4}
+        answer = httpx.post(f"{url}/completions", json=question, timeout=30)
+        after = json.loads(run_kvfence("audit", url, "--format", "json").out)
+    assert answer.status_code == 200
+    (told,) = before["not_checked"]
+    assert (told["what"], told["decisive"]) == ("decode-0", False)
+    assert told["why"].startswith("whether its checks run")
+    assert [node["facts"]["handoffs_checked"] for node in after["nodes"]] == [None, 1]
+    assert (after["findings"], after["not_checked"], after["verdict"]) == ([], [], "clean")
 
 
 def test_what_cannot_be_asked_is_one_clear_line():

@@ -140,6 +140,12 @@ def version_below(node: NodeFacts, version: str) -> bool | None:
     return None
 
 
+def counted(happening: Happening) -> str:
+    """How often it happened, and who says so: the log, or the server's own counter."""
+    by_log = happening.seen[0].line is not None
+    return f"{happening.count} times {'in this log' if by_log else 'since this server started'}"
+
+
 def named(happening: Happening) -> str:
     """A sentence that names the requests it happened to, where the lines give them; empty if not."""
     if not happening.requests:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from ipaddress import ip_address
 
-from kvfence.facts.fact import Differing, Fact, NodeFacts
+from kvfence.facts.fact import Differing, Fact, Happening, Kind, NodeFacts
 from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Evidence
 
@@ -67,9 +67,19 @@ def joined(kept: NodeFacts, other: NodeFacts, name: str) -> NodeFacts:
         kept,
         name=name,
         facts=facts,
-        happenings={**other.happenings, **kept.happenings},
+        happenings=_happened(kept, other),
         differing=tuple(sorted((*kept.differing, *differing), key=lambda one: one.name)),
     )
+
+
+def _happened(kept: NodeFacts, other: NodeFacts) -> dict[Kind, Happening]:
+    """Of what both tell, who has counted more of it; of two that agree the log, whose lines name requests."""
+    both = {**kept.happenings, **other.happenings}
+    return {kind: max((one.happenings.get(kind, both[kind]) for one in (kept, other)), key=_weight) for kind in both}
+
+
+def _weight(happening: Happening) -> tuple[int, bool]:
+    return happening.count, happening.seen[0].line is not None
 
 
 def _same(name: str, one: Fact, other: Fact) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.audit.baseline import check, record
-from kvfence.audit.baseline.direction import GATE_RULES, OF_A_PLACE, WATCHED, Wrong, moved_wrong
+from kvfence.audit.baseline.direction import GATE_RULES, NOT_LOCKED, WATCHED, Wrong, moved_wrong
 from kvfence.audit.baseline.lock import lock_text, read_lock
 from kvfence.errors import TargetError
 from kvfence.facts.fact import FACT_NAMES
@@ -146,7 +146,7 @@ def test_the_lock_file_is_sorted_one_fact_a_line_and_without_places(tmp_path: Pa
     assert list(table["nodes"]) == sorted(table["nodes"])
     for facts in table["nodes"].values():
         assert list(facts) == sorted(facts)
-        assert not facts.keys() & OF_A_PLACE
+        assert not facts.keys() & NOT_LOCKED
     assert ".log" not in lock.read_text()
 
 
@@ -210,7 +210,7 @@ def test_a_lock_file_says_what_was_written_into_it(tmp_path_factory, nodes: dict
     lines = text.split("\n")
     for node in lock.nodes:
         known = {
-            name: value for name, value in nodes[node.name].items() if value is not None and name not in OF_A_PLACE
+            name: value for name, value in nodes[node.name].items() if value is not None and name not in NOT_LOCKED
         }
         assert dict(node.facts) == known
         assert {name: lines[line - 1].partition(" = ")[0] for name, line in node.lines.items()} == {n: n for n in known}
@@ -227,5 +227,5 @@ def test_what_stays_never_moved_the_wrong_way(wrong: Wrong, value: str | int | b
 def test_every_watched_fact_is_a_fact_and_every_rule_watches_one():
     """The table names nothing that does not exist, and no rule that cannot fire."""
     assert {watched.fact for watched in WATCHED} <= set(FACT_NAMES)
-    assert set(FACT_NAMES) >= OF_A_PLACE
+    assert set(FACT_NAMES) >= NOT_LOCKED
     assert {watched.rule for watched in WATCHED} == set(GATE_RULES)

@@ -22,6 +22,9 @@ from kvfence.findings.verdict import Verdict
 from support.audit_logs import CELL_START, HEADLINE, INCIDENT, UNIFIED, audited
 
 CHECKS = "I1,I2-count,I2-digest,I3,I4,I5"
+ARGS = "[2026-12-01 10:00:00] server_args=ServerArgs(disaggregation_mode='{}')"
+VLLM_POOL = "GPU KV cache size: 9,000 tokens, Maximum concurrency for 2,048 tokens per request: 4.39x"
+NIXL = "Creating v1 connector with name: NixlConnector and engine_id: x"
 PAGES = Path(__file__).parents[3] / "docs" / "rules"
 
 
@@ -33,7 +36,13 @@ def _cell(role: str, pool: int = 1536) -> str:
     ("logs", "verdict"),
     [
         ((f"{UNIFIED}\n{HEADLINE.format(rank='', pool=512, context=512)}",), Verdict.CLEAN),
+        ((f"{ARGS.format('null')}\n{HEADLINE.format(rank='', pool=512, context=512)}",), Verdict.CLEAN),
         ((HEADLINE.format(rank="", pool=512, context=512),), Verdict.UNKNOWN),
+        (("INFO 02-19 23:56:55 kv_cache_utils.py:524] " + VLLM_POOL,), Verdict.CLEAN),
+        (
+            (f"INFO 02-19 23:56:55 factory.py:1] {NIXL}\nINFO 02-19 23:56:55 kv_cache_utils.py:5] {VLLM_POOL}",),
+            Verdict.UNKNOWN,
+        ),
         ((HEADLINE.format(rank="", pool=511, context=512),), Verdict.FOUND),
         ((_cell("prefill"), _cell("decode")), Verdict.CLEAN),
         ((_cell("prefill"),), Verdict.CLEAN),

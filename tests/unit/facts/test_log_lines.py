@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kvfence.facts.fact import Kind
-from kvfence.facts.logs import sglang, vllm
+from kvfence.facts.logs import cell, sglang, vllm
 from kvfence.facts.logs.statement import Statement
 from kvfence.facts.read_log import log_anchors
 
@@ -36,6 +36,13 @@ SGLANG = [
     ("Register prefill bootstrap: DP0 CP0 TP0 PP0 with rank_ip: 10.0.0.1", {"role.line": "prefill"}),
     ("Prefill successfully registered to bootstrap server.", {"role.line": "prefill"}),
     ("install_canary: disaggregation_mode=null config=x", {"canary.line": True}),
+    (
+        "[canary] step=200 protected_tokens=4096 sweep_passes=0 violations=0 launch_tags_active=2/4",
+        {"canary.step": 200, "canary.protected": 4096},
+    ),
+    ("[canary] sweep succeeded 3 times (last_step=900)", {"canary.ran": True}),
+    (f"KV checksum mismatch req={ID} bootstrap_room=7 expected=0x1 got=0x2", {"checksum.compared": True}),
+    ("kv_canary violation: launch_tag=x fail_reason=verify_position", {"canary.ran": True}),
 ]
 SGLANG_EVENTS = [
     ("Input length (12 tokens) exceeds the maximum allowed length (9 tokens). Use", Kind.REFUSED, 12, None),
@@ -163,6 +170,16 @@ def test_an_event_of_vllm_is_read(message: str, kind: Kind, asked: int | None, r
     (happened,) = statement.happened
     assert (happened.kind, happened.asked_tokens, happened.request) == (kind, asked, request_id)
     assert log_anchors().line_starts(f"{message}\n".encode()) == [0]
+
+
+def test_a_check_that_failed_on_the_cell_is_read():
+    """The cell's own line names the worker and the room."""
+    line = "kvfence cell check: worker=decode-0 room=7 I2-count: 1 of 8 pages came"
+    statement = cell.read(line)
+    assert statement
+    (happened,) = statement.happened
+    assert (statement.node, happened.kind, happened.request) == ("decode-0", Kind.CHECK_FAILED, "room 7")
+    assert log_anchors().line_starts(f"{line}\n".encode()) == [0]
 
 
 @pytest.mark.parametrize("message", [message for message, *_rest in (*SGLANG, *SGLANG_EVENTS, *VLLM, *VLLM_EVENTS)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kvfence.audit.baseline.direction import (
     GATE_RULES,
-    OF_A_PLACE,
+    NOT_LOCKED,
     POOL,
     SEVERITIES,
     WATCHED,
@@ -97,7 +97,7 @@ def _finding(pair: Pair, rule: RuleCard, moved: list[Watched]) -> Finding:
 def _changed(was: LockedNode, shown: Node) -> Iterator[str]:
     """Other facts that are known on either side and differ."""
     for name in shown.facts.keys() | was.facts.keys():
-        watched = name in _WATCHED_NAMES or name in OF_A_PLACE
+        watched = name in _WATCHED_NAMES or name in NOT_LOCKED
         if not watched and was.facts.get(name) != shown.facts.get(name):
             yield name
 

@@ -80,6 +80,9 @@ WATCHED = (
 )
 OF_A_PLACE = frozenset({"host", "port", "bootstrap_port", "device"})
 """Facts that differ between two places of one deployment, and stand in no lock file."""
+OF_A_MOMENT = frozenset({"canary_ran", "canary_protected_tokens", "checksum_compared", "handoffs_checked"})
+"""Facts that grow while a server runs; they stand in no lock file either."""
+NOT_LOCKED = OF_A_PLACE | OF_A_MOMENT
 
 
 def moved_wrong(wrong: Wrong, was: FactValue, now: FactValue, tolerance: float) -> bool:

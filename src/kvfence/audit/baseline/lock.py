@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kvfence.audit.baseline.direction import OF_A_PLACE
+from kvfence.audit.baseline.direction import NOT_LOCKED
 from kvfence.errors import TargetError
 from kvfence.findings.deployment import FactValue, Node
 from kvfence.findings.finding import Evidence
@@ -123,7 +123,7 @@ def _how(path: Path) -> str:
 
 
 def _section(node: Node) -> str:
-    facts = {name: value for name, value in sorted(node.facts.items()) if value is not None and name not in OF_A_PLACE}
+    facts = {name: value for name, value in sorted(node.facts.items()) if value is not None and name not in NOT_LOCKED}
     return f"\n[nodes.{_value(node.name)}]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in facts.items())
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, named
+from kvfence.audit.deployment import Deployment, counted, named
 from kvfence.facts.fact import Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -38,7 +38,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=Severity.CRITICAL,
             confidence=Confidence.HIGH,
             node=node.name,
-            message=f"{failed.count} times in this log a content check caught KV or metadata that was not what was "
+            message=f"{counted(failed)} a content check caught KV or metadata that was not what was "
             f"sent.{named(failed)}",
             evidence=failed.seen,
             fix="Take this pair out of service until the cause is known; start with the requests in these lines.",

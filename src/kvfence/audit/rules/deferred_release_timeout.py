@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, engine_of, named
+from kvfence.audit.deployment import Deployment, counted, engine_of, named
 from kvfence.facts.fact import Engine, Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -49,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=Severity.HIGH,
             confidence=Confidence.MEDIUM,
             node=node.name,
-            message=f"{released.count} times in this log pages were released before their transfer was known to be "
+            message=f"{counted(released)} pages were released before their transfer was known to be "
             f"over.{named(released)}",
             evidence=released.seen,
             fix=_FIX.get(engine, "Restart the worker whose peer is gone."),

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, named
+from kvfence.audit.deployment import Deployment, counted, named
 from kvfence.facts.fact import Kind
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -39,7 +39,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=Severity.CRITICAL,
             confidence=Confidence.MEDIUM,
             node=node.name,
-            message=f"{read.count} times in this log decode read blocks that this worker no longer held for it. "
+            message=f"{counted(read)} decode read blocks that this worker no longer held for it. "
             f"The answers to these requests may hold other requests' text.{named(read)}",
             evidence=read.seen,
             fix="Raise the time after which prefill gives blocks up (VLLM_NIXL_ABORT_REQUEST_TIMEOUT, or the "

@@ -8,9 +8,10 @@ Read in the wheels 0.5.10 and 0.5.19 to 0.5.23, and in the answers of servers of
 
 from __future__ import annotations
 
+from kvfence.facts.endpoints.counters import sglang_happenings
 from kvfence.facts.endpoints.pages import Fields, Metric, Pages, derived, known, least
 from kvfence.facts.fact import Engine, Fact, NodeFacts, Role
-from kvfence.facts.logs.sglang_facts import checks_on
+from kvfence.facts.logs.sglang_checks import checks_on
 from kvfence.findings.finding import Evidence
 
 SERVER_INFO = ("/server_info", "/get_server_info")
@@ -27,12 +28,12 @@ def read(pages: Pages) -> tuple[NodeFacts, ...]:
         info = pages.json(path)
         nodes = read_server_info(info, pages.base.name) if info else ()
         if len(nodes) == 1 and nodes[0].name == pages.base.name:
-            return (_node(pages.base.name, {**nodes[0].facts, **_missing_from(pages)}),)
+            return (_live(pages, {**nodes[0].facts, **_missing_from(pages)}),)
         if nodes:
             return nodes
     facts = _missing_from(pages)
     engine = _engine_elsewhere(pages)
-    return (_node(pages.base.name, {"engine": engine, **facts}),) if engine else ()
+    return (_live(pages, {"engine": engine, **facts}),) if engine else ()
 
 
 def read_server_info(info: Fields, name: str) -> tuple[NodeFacts, ...]:
@@ -64,6 +65,11 @@ def read_route(pages: Pages) -> tuple[NodeFacts, ...]:
 
 def _node(name: str, facts: dict[str, Fact | None]) -> NodeFacts:
     return NodeFacts(name=name, facts=known(facts))
+
+
+def _live(pages: Pages, facts: dict[str, Fact | None]) -> NodeFacts:
+    """The server that answered, with what it has counted."""
+    return NodeFacts(name=pages.base.name, facts=known(facts), happenings=sglang_happenings(pages))
 
 
 def _balanced(info: Fields) -> tuple[NodeFacts, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from kvfence.facts.endpoints.counters import vllm_happenings
 from kvfence.facts.endpoints.pages import Fields, Metric, Pages, derived, known, least
 from kvfence.facts.fact import Engine, Fact, NodeFacts, Role
 from kvfence.findings.finding import Evidence
@@ -43,7 +44,7 @@ def read(pages: Pages) -> tuple[NodeFacts, ...]:
         "kv_dtype": _dtype(configs),
         "model": card.text("root") if card else None,
     }
-    return (NodeFacts(name=pages.base.name, facts=known(facts)),)
+    return (NodeFacts(name=pages.base.name, facts=known(facts), happenings=vllm_happenings(pages)),)
 
 
 def _role(settings: Fields) -> Fact | None:

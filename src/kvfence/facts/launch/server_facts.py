@@ -14,7 +14,7 @@ from kvfence.facts.fact import Engine, Fact, Role
 from kvfence.facts.launch.arguments import Arguments
 from kvfence.facts.launch.servers import Server
 from kvfence.facts.launch.settings_file import read_settings_file
-from kvfence.facts.logs.sglang_facts import checks_on
+from kvfence.facts.logs.sglang_checks import checks_on
 from kvfence.facts.logs.vllm_facts import ONE_NAME, STORES
 
 _MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}

@@ -1,4 +1,4 @@
-"""The lines that kvfence's own cell prints: one per worker at its start, one for each prompt that it refuses."""
+"""The lines that kvfence's own cell prints: one per worker at its start, one for each refusal and each failed check."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kvfence.facts.fact import Engine, Fact, Kind
 from kvfence.facts.logs.evidence import Heard
 from kvfence.facts.logs.statement import Happened, Phase, Said, Statement, own
 
-_LINE = re.compile(r"\bkvfence cell (?P<what>start|refused): (?P<pairs>(?:\w+=\S+ ?)+)")
+_LINE = re.compile(r"\bkvfence cell (?P<what>start|refused|check): (?P<pairs>(?:\w+=\S+ ?)+)")
 _NUMBERS = ("pool_tokens", "context_length", "page_size", "tp_size", "usable_tokens")
 STEMS = ("kvfence cell ",)
 """Every line that this reader understands has one of these."""
@@ -28,6 +28,10 @@ def read(text: str) -> Statement | None:
     if match["what"] == "refused":
         happened = (Happened(Kind.REFUSED, _number(pairs.get("prompt_tokens", ""))),)
         return Statement(engine=Engine.CELL, happened=happened, node=pairs["worker"])
+    if match["what"] == "check":
+        room = pairs.get("room", "")
+        failed = Happened(Kind.CHECK_FAILED, request=f"room {room}" if room.isdecimal() else None)
+        return Statement(engine=Engine.CELL, happened=(failed,), node=pairs["worker"])
     return Statement(engine=Engine.CELL, said=tuple(_said(pairs)), phase=Phase.POOL, node=pairs["worker"])
 
 

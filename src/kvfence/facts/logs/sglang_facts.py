@@ -19,7 +19,9 @@ from kvfence.facts.fact import Fact, Role
 from kvfence.facts.flags import SGLANG, Kind
 from kvfence.facts.logs.evidence import Heard, first_of
 from kvfence.facts.logs.settings import typed
-from kvfence.facts.logs.sglang_versions import CHECKSUM, ordered, version_max, version_min
+from kvfence.facts.logs.sglang_checks import resolve_checks
+from kvfence.facts.logs.sglang_settings import setting
+from kvfence.facts.logs.sglang_versions import ordered, version_max, version_min
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 
 _WINDOW_LIMITS_UP_TO = "0.5.11"
@@ -41,7 +43,6 @@ def resolve(heard: Heard) -> dict[str, Fact]:
     """The facts by name; what is not known is not in it."""
     pool, context, window = _pool(heard), _context(heard), heard.least("swa.window")
     limit = heard.least("limit") or _derived_limit(heard, pool, context, window)
-    canary, checksum = _canary(heard), _checksum(heard)
     found: dict[str, Fact | None] = {
         "engine_version_min": version_min(heard),
         "engine_version_max": version_max(heard),
@@ -53,13 +54,11 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "kv_dtype": _kv_dtype(heard),
         "max_req_input_len": limit,
         "usable_length": _usable(heard, limit),
-        "kv_canary": canary,
-        "kv_checksum": checksum,
-        "checks": checks_on(canary, checksum),
+        **resolve_checks(heard),
         "cuda_graph": _cuda_graph(heard),
-        "hicache": first_of(heard.last("hicache.line"), typed(_setting(heard, _HICACHE), Kind.SWITCH)),
+        "hicache": first_of(heard.last("hicache.line"), typed(setting(heard, _HICACHE), Kind.SWITCH)),
     }
-    plain = {SGLANG[name].fact: typed(_setting(heard, name), SGLANG[name].kind) for name in _PLAIN}
+    plain = {SGLANG[name].fact: typed(setting(heard, name), SGLANG[name].kind) for name in _PLAIN}
     return {name: fact for name, fact in (plain | found).items() if fact is not None}
 
 
@@ -68,13 +67,8 @@ def pool_names() -> tuple[str, ...]:
     return _POOLS
 
 
-def _setting(heard: Heard, name: str) -> Fact | None:
-    """What the dump of settings says, which is resolved; else what the command asks for."""
-    return first_of(heard.last(f"set.{name}"), heard.last(f"flag.{name}"))
-
-
 def _role(heard: Heard) -> Fact | None:
-    declared = _setting(heard, "disaggregation_mode")
+    declared = setting(heard, "disaggregation_mode")
     if declared:
         known = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
         role = known.get(str(declared.value))
@@ -99,7 +93,7 @@ def _pool(heard: Heard) -> Fact | None:
 
 def _context(heard: Heard) -> Fact | None:
     return first_of(
-        heard.last("headline.context"), heard.last("warned.context"), _positive(_setting(heard, "context_length"))
+        heard.last("headline.context"), heard.last("warned.context"), _positive(setting(heard, "context_length"))
     )
 
 
@@ -108,7 +102,7 @@ def _positive(fact: Fact | None) -> Fact | None:
 
 
 def _kv_dtype(heard: Heard) -> Fact | None:
-    asked = _setting(heard, "kv_cache_dtype")
+    asked = setting(heard, "kv_cache_dtype")
     return first_of(heard.agreed("dtype"), asked if asked and asked.value != "auto" else None)
 
 
@@ -120,7 +114,7 @@ def _usable(heard: Heard, limit: Fact | None) -> Fact | None:
 
 
 def _cuda_graph(heard: Heard) -> Fact | None:
-    disabled = typed(_setting(heard, "disable_cuda_graph"), Kind.SWITCH)
+    disabled = typed(setting(heard, "disable_cuda_graph"), Kind.SWITCH)
     return Fact(not disabled.value, disabled.seen) if disabled else heard.last("graph.line")
 
 
@@ -146,25 +140,3 @@ def _pool_counts_once(heard: Heard) -> bool:
     dp_attention = heard.last("set.enable_dp_attention")
     dcp = heard.last("set.dcp_size")
     return bool(dp_attention and dp_attention.value is False and (dcp is None or dcp.value == 1))
-
-
-def _canary(heard: Heard) -> Fact | None:
-    """`none`, `log` or `raise`. A whole dump without the setting is a version that has no canary."""
-    return first_of(_setting(heard, "kv_canary"), _missing(heard, "kv_canary", "none"))
-
-
-def _checksum(heard: Heard) -> Fact | None:
-    return first_of(_setting(heard, CHECKSUM), _missing(heard, CHECKSUM, value=False))
-
-
-def _missing(heard: Heard, name: str, value: str | bool) -> Fact | None:  # noqa: FBT001 — a setting's value, not a switch
-    whole = heard.last("set.missing")
-    return Fact(value, whole.seen) if whole and name in str(whole.value).split() else None
-
-
-def checks_on(canary: Fact | None, checksum: Fact | None) -> Fact | None:
-    """The checks that are on, as a comma list, or `none`; known only when both are."""
-    if canary is None or checksum is None:
-        return None
-    on = [f"kv-canary={canary.value}"] * (canary.value != "none") + ["kv-checksum"] * (checksum.value is True)
-    return Fact(",".join(on) or "none", checksum.seen if checksum.value else canary.seen)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from kvfence.facts.fact import Kind
-from kvfence.facts.logs.saying import happens, messages, numbers, request_of, text, that
+from kvfence.facts.logs.saying import SayFrom, happens, messages, numbers, request_of, text, that
 from kvfence.facts.logs.statement import COUNT, Happened, Said, number
 
 _DTYPE = r"(?: dtype: torch\.(?P<dtype>\w+),)"
@@ -48,6 +48,16 @@ def _refused_in_queue(match: re.Match[str]) -> Iterator[Said | Happened]:
 def _truncated(match: re.Match[str]) -> Iterator[Said | Happened]:
     yield Said("limit", number(match[2]))
     yield Happened(Kind.TRUNCATED, number(match[1]))
+
+
+def _caught_by(check: str) -> SayFrom:
+    """What a check prints when it catches something, which also shows that it runs."""
+
+    def say(match: re.Match[str]) -> Iterator[Said | Happened]:
+        yield Said(check, value=True)
+        yield Happened(Kind.CHECK_FAILED, request=request_of(match))
+
+    return say
 
 
 def _truncated_before(_match: re.Match[str]) -> Iterator[Said | Happened]:
@@ -130,8 +140,14 @@ ROLES = messages(
     ),
     ("fired up and ready", r"The server is fired up and ready to roll!", that("served")),
     ("install_canary", r"\binstall_canary: ", that("canary.line")),
+    (
+        "[canary] step=",
+        rf"\[canary\] step={COUNT} protected_tokens={COUNT}(?= )",
+        numbers("canary.step", "canary.protected"),
+    ),
+    ("[canary] sweep succeeded", r"\[canary\] sweep succeeded [0-9]+ times", that("canary.ran")),
 )
-"""What only one role prints, and what shows that a server serves."""
+"""What only one role prints, and what shows that a server serves, or that its canary runs."""
 
 EVENTS = messages(
     (
@@ -171,9 +187,9 @@ EVENTS = messages(
     (
         "KV checksum mismatch",
         r"\bKV checksum mismatch (?:on a peer rank )?(?:req=(?P<request>[\w.:-]{1,80}))?",
-        happens(Kind.CHECK_FAILED),
+        _caught_by("checksum.compared"),
     ),
-    ("kv_canary violation", r"\bkv_canary violation: ", happens(Kind.CHECK_FAILED)),
+    ("kv_canary violation", r"\bkv_canary violation: ", _caught_by("canary.ran")),
     (
         " corruption detected",
         rf"\b(?:Context|Metadata) corruption detected(?:: {_REQUEST})?",
