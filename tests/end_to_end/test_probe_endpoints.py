@@ -9,17 +9,20 @@ from kvfence.errors import TargetError
 from kvfence.findings.recall import LengthVerdict, ProbeVerdict
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.client import EndpointClient
+from kvfence.probe.limits import Cost
+from kvfence.probe.patience import Patience
 from kvfence.report.probe_json import document
 from support.probe_servers import Behaviour, endpoint
 from support.programs import answering, tcp_server
 
+HASTY = Patience(first_wait_s=0.001)
 A = Tenant(name="tenant-a", api_key="key-a", salt="salt-a")
 B = Tenant(name="tenant-b", api_key="key-b", salt="salt-b")
 
 
 def options(url, bounds=Bounds(), *, completions=False):  # noqa: B008 — a frozen value
     target = Target(base_url=url, timeout_s=20, completions=completions)
-    return Options(target=target, seeders=(A,), harvester=B, bounds=bounds, seed=7, key=b"key")
+    return Options(target=target, seeders=(A,), harvester=B, bounds=bounds, seed=7, key=b"key", patience=HASTY)
 
 
 def probed(behaviour, bounds=Bounds(), *, completions=False):  # noqa: B008 — a frozen value
@@ -195,9 +198,9 @@ def test_an_endless_answer_is_given_up(monkeypatch):
 
     async def ask(url):
         async with EndpointClient(Target(base_url=url)) as client:
-            return await client.ask("m", "p", A, 1)
+            return await client.ask("m", "p", A, Cost(1, 1))
 
     with tcp_server(answering("200 OK", b"x" * 2**22)) as url:
-        reply = asyncio.run(ask(url))
-    assert reply.status is None
-    assert "more than 1 MiB" in reply.detail
+        asked = asyncio.run(ask(url))
+    assert asked.reply.status is None
+    assert "more than 1 MiB" in asked.reply.detail

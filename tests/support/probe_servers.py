@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
+from support.faults import Fault, go_wrong
 from support.loopback import on_loopback
 
 CODES = re.compile(r"^\d+-CODE-\d+: (\S+);", re.MULTILINE)
@@ -32,6 +34,13 @@ class Behaviour:
     """The forms that `/tokenize` takes, `content` alone as llama.cpp does; none: there is no such path."""
     unknown_fields: tuple[str, ...] = ()
     key: str | None = None
+    fault: Fault | None = None
+    """Past the limit."""
+    busy: int = 0
+    """How many requests are answered with 429 before one is taken."""
+    retry_after: str | None = None
+    elsewhere: str = ""
+    """Where a redirect points."""
 
 
 @dataclass
@@ -42,6 +51,10 @@ class Endpoint:
     behaviour: Behaviour
     asked: list[dict[str, Any]] = field(default_factory=list)
     counted: list[str] = field(default_factory=list)
+    taken: int = 0
+    """Tokens of all prompts and answers that it did not refuse."""
+    times: list[float] = field(default_factory=list)
+    """When requests came."""
     prompts: list[tuple[str, str]] = field(default_factory=list)
     """Tenant and prompt, in the order in which they were answered."""
 
@@ -66,6 +79,9 @@ class Endpoint:
 
     def complete(self, body: dict[str, Any]) -> tuple[int, object]:
         self.asked.append(body)
+        if self.behaviour.busy:
+            self.now(busy=self.behaviour.busy - 1)
+            return 429, {"error": {"message": "later"}}
         for name in self.behaviour.unknown_fields:
             if name in body:
                 return 400, {"error": {"message": f"Unrecognized request argument supplied: {name}"}}
@@ -75,7 +91,10 @@ class Endpoint:
         if status != 200:
             return status, {"error": {"message": said, "type": "invalid_request_error", "param": None, "code": None}}
         answer = {"message": {"content": said}} if "messages" in body else {"text": said}
-        return 200, {"choices": [answer], "usage": {"prompt_tokens": tokens}}
+        answered = self.tokens(said, templated=False)
+        self.taken += tokens + answered
+        usage = {"prompt_tokens": tokens, "completion_tokens": answered}
+        return 200, {"choices": [{**answer, "finish_reason": "stop"}], "usage": usage}
 
     def _answer(self, text: str, tokens: int, max_tokens: int, *, tenant: str) -> tuple[int, str]:
         asked = self.behaviour
@@ -113,6 +132,7 @@ def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
             self._say(200, {"object": "list", "data": [model]})
 
         def do_POST(self) -> None:
+            shared.times.append(time.monotonic())
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             key = shared.behaviour.key
             if key is not None and self.headers.get("authorization") != f"Bearer {key}":
@@ -120,12 +140,20 @@ def endpoint(behaviour: Behaviour | None = None) -> Iterator[Endpoint]:
             elif self.path.endswith("/tokenize"):
                 self._say(*shared.count(body))
             else:
-                self._say(*shared.complete(body))
+                status, said = shared.complete(body)
+                is_long = shared.tokens(_text(body), templated=False) > shared.behaviour.limit
+                fault = shared.behaviour.fault if is_long and status == 200 else None
+                if fault is None:
+                    self._say(status, said)
+                else:
+                    go_wrong(self, fault, said, elsewhere=shared.behaviour.elsewhere)
 
         def _say(self, status: int, body: object) -> None:
             content = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
+            if status == 429 and shared.behaviour.retry_after is not None:
+                self.send_header("retry-after", shared.behaviour.retry_after)
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

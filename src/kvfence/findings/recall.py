@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kvfence.findings.spent import Spent
 from kvfence.findings.verdict import Verdict
 
 
@@ -105,6 +106,9 @@ class ProbeResult:
     """One sentence: why this verdict."""
     requests: int
     seed: int
+    spent: Spent | None = None
+    unasked: tuple[int, ...] = ()
+    """Prompt tokens of what a limit left no room for."""
 
     @property
     def outcome(self) -> Verdict:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
 import httpx
 
 from kvfence.errors import TargetError, UsageError
+from kvfence.probe.calibration import is_plausible
+from kvfence.probe.keys import Keys
+from kvfence.probe.limits import Cost, Limits, OverLimitError, Pace, Purse
+from kvfence.probe.patience import Patience, retry_after_s
 from kvfence.probe.prompts import STOP
 from kvfence.probe.replies import Failure, ModelCard, Reply, Response, model_cards, reply_of, token_count
 from kvfence.probe.target import Target, Tenant
@@ -21,16 +27,39 @@ TENANT_FIELDS = (("user", "cache_salt"), ("user",), ())
 """What tenants are told apart by, besides their keys; a strict endpoint refuses fields that it does not know."""
 STRICT = (400, 422)
 NO_SUCH_PATH = (404, 405, 501)
+REDIRECTS_MAX = 5
+UNLIMITED = Limits()
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of one prompt, and what it took in all tries."""
+
+    reply: Reply
+    tries: int
+    spent: Cost
 
 
 class EndpointClient:
     """One connection pool to one endpoint; an asynchronous context manager."""
 
-    def __init__(self, target: Target, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        target: Target,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        limits: Limits = UNLIMITED,
+        patience: Patience = PATIENCE,
+    ) -> None:
+        self.purse = Purse(limits)
+        self._pace = Pace(limits.requests_per_s, clock)
+        self._patience = patience
+        self._keys = Keys()
         self._target = target
         self._clock = clock
         timeout = httpx.Timeout(target.timeout_s, connect=min(CONNECT_S, target.timeout_s))
-        self._http = httpx.AsyncClient(timeout=timeout, follow_redirects=True)
+        self._http = httpx.AsyncClient(timeout=timeout)
         self._fields_index = 0
         self._answered = False
         self._counters = _counters(target)
@@ -82,40 +111,105 @@ class EndpointClient:
                 self._counters = tuple(counter for counter in self._counters if counter[0] != url)
         return None
 
-    async def ask(self, model: str, prompt: str, tenant: Tenant, max_tokens: int) -> Reply:
-        """Send a prompt. Never raises for what the endpoint does: that is what is being measured."""
-        said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
-        body = {"model": model, "max_tokens": max_tokens, "temperature": 0, "stop": [STOP], **said}
-        reply = await self._ask_once(body, tenant)
-        while not self._answered and reply.status in STRICT and self.tenant_fields:
-            self._fields_index += 1
-            reply = await self._ask_once(body, tenant)
-        self._answered = True  # from now on a refusal is about the prompt, not about the fields
-        return reply
+    async def ask(self, model: str, prompt: str, tenant: Tenant, cost: Cost) -> Asked:
+        """Send a prompt, for which `cost` was set aside in the purse.
 
-    async def _ask_once(self, body: Mapping[str, object], tenant: Tenant) -> Reply:
+        Never raises for what the endpoint does: that is what is being measured.
+        """
+        said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
+        body = {"model": model, "max_tokens": cost.answer_tokens, "temperature": 0, "stop": [STOP], **said}
+        spent: list[Cost] = []
+        while True:
+            response = await self._ask_once(body, tenant)
+            reply = reply_of(response)
+            spent.append(self._settled(cost, reply, len(prompt)))
+            wait_s = self._wait_s(response, len(spent))
+            if wait_s is None or not self._can_set_aside(cost):
+                break
+            await asyncio.sleep(wait_s)
+        self._answered = True  # from now on a refusal is about the prompt, not about the fields
+        total = Cost(sum(one.prompt_tokens for one in spent), sum(one.answer_tokens for one in spent))
+        return Asked(reply, tries=len(spent), spent=total)
+
+    async def _ask_once(self, body: Mapping[str, object], tenant: Tenant) -> Response | Failure:
         path = "completions" if self._target.completions else "chat/completions"
         fields = dict.fromkeys(self.tenant_fields, tenant.salt)
-        return reply_of(await self._send("POST", self._target.url(path), tenant, {**body, **fields}))
+        return await self._send("POST", self._target.url(path), tenant, {**body, **fields})
+
+    def _wait_s(self, response: Response | Failure, tries: int) -> float | None:
+        """How long to wait before it is sent again; None: that was all."""
+        if isinstance(response, Failure):
+            return None
+        if not self._answered and response.status in STRICT and self.tenant_fields:
+            self._fields_index += 1
+            return 0.0
+        return self._patience.wait_s(response.status, response.retry_after_s, tries)
+
+    def _settled(self, cost: Cost, reply: Reply, chars: int) -> Cost:
+        """What one try took; the rest goes back into the purse."""
+        spent = cost
+        if reply.status is not None and reply.status in range(400, 500):
+            spent = Cost(0, 0)
+        elif reply.status is not None and reply.status in range(200, 300):
+            usage, answer = reply.prompt_tokens, reply.answer_tokens
+            spent = Cost(
+                cost.prompt_tokens if usage is None or not is_plausible(chars, usage) else usage,
+                cost.answer_tokens if answer is None or not 0 <= answer <= cost.answer_tokens else answer,
+            )
+        self.purse.give_back(cost.prompt_tokens - spent.prompt_tokens, cost.answer_tokens - spent.answer_tokens)
+        return spent
+
+    def _can_set_aside(self, cost: Cost) -> bool:
+        try:
+            self.purse.set_aside(cost)
+        except OverLimitError:
+            return False
+        return True
 
     async def _send(
         self, method: str, url: str, tenant: Tenant, body: Mapping[str, object] | None = None
     ) -> Response | Failure:
-        """One request, read whole within the time and size allowed."""
-        until = self._clock() + self._target.timeout_s
+        """One request, read whole within the time and size allowed, and without the keys that the answer repeats."""
+        self._keys.add(tenant.api_key)
         content = bytearray()
+        await self._pace.wait()
         try:
-            async with self._http.stream(method, url, json=body, headers=_headers(tenant)) as response:
-                async for piece in response.aiter_bytes():
-                    content += piece
-                    if self._clock() > until:
-                        return Failure(_too_late(self._target))
-                    if len(content) > RESPONSE_BYTES_MAX:
-                        return Failure(f"an answer of more than {RESPONSE_BYTES_MAX // 2**20} MiB; it was given up")
-                kind = response.headers.get("content-type", "no content type").split(";")[0]
-                return Response(response.status_code, kind, bytes(content))
+            request = self._http.build_request(method, url, json=body, headers=_headers(tenant))
+            async with asyncio.timeout(self._target.timeout_s):
+                got = await self._read(request, content)
+        except TimeoutError:
+            got = Failure(_too_late(self._target))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: a host name that cannot be one
-            return Failure(_why(error, self._target))
+            got = Failure(_why(error, self._target))
+        if isinstance(got, Failure):
+            return replace(got, content=self._keys.without(bytes(content)))
+        kind = self._keys.without(got.kind.encode()).decode(errors="replace")
+        return replace(got, kind=kind, content=self._keys.without(bytes(content)))
+
+    async def _read(self, request: httpx.Request, content: bytearray) -> Response | Failure:
+        """The answer's head; what comes of its content is left in `content`, also when it ends in an error."""
+        until = self._clock() + self._target.timeout_s
+        for _ in range(REDIRECTS_MAX):
+            response = await self._http.send(request, stream=True)
+            try:
+                if response.next_request is None:
+                    async for piece in response.aiter_bytes():
+                        content += piece
+                        if self._clock() > until:
+                            return Failure(_too_late(self._target))
+                        if len(content) > RESPONSE_BYTES_MAX:
+                            return Failure(f"an answer of more than {RESPONSE_BYTES_MAX // 2**20} MiB; it was given up")
+                    kind = response.headers.get("content-type", "no content type").split(";")[0]
+                    return Response(response.status_code, kind, b"", retry_after_s(response.headers))
+                if not _is_same_place(request.url, response.next_request.url):
+                    return Failure(
+                        f"it redirects to another server ({response.next_request.url.host}), to which neither key nor "
+                        "prompt was sent; give that address if it is the right one"
+                    )
+                request = response.next_request
+            finally:
+                await response.aclose()
+        return Failure(f"more than {REDIRECTS_MAX} redirects")
 
 
 def chosen_model(cards: list[ModelCard], wanted: str | None, target: Target) -> ModelCard:
@@ -147,6 +241,12 @@ def _counted(form: str, prompt: str) -> dict[str, object]:
 
 def _messages(prompt: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}]
+
+
+def _is_same_place(one: httpx.URL, other: httpx.URL) -> bool:
+    """The same server; also where it asks for TLS instead of plain HTTP."""
+    upgraded = (one.scheme, other.scheme, one.port, other.port) == ("http", "https", None, None)
+    return one.host == other.host and (upgraded or (one.scheme, one.port) == (other.scheme, other.port))
 
 
 def _headers(tenant: Tenant) -> dict[str, str]:

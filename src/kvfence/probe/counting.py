@@ -23,6 +23,8 @@ CALIBRATE_OVER_TOKENS = 16_384
 CALIBRATION_CHARS = 4_000
 PAD_CHARS_A_TOKEN = 3.2
 """Where words of the padding are a token each."""
+ESTIMATE_MARGIN, ESTIMATE_MARGIN_TOKENS = 1.1, 64
+"""By what an estimate that rests on two lengths is never exceeded."""
 TEMPLATE_TOKENS_MAX = 256
 """A larger difference between a count and usage is no chat template, but something to be told."""
 
@@ -107,6 +109,14 @@ class Fitter:
             self._template_tokens = added if 0 <= added <= TEMPLATE_TOKENS_MAX else 0
             return fitted.tokens + self._template_tokens
         return fitted.tokens
+
+    def tokens_max(self, fitted: Fitted) -> int:
+        """What the prompt has at most, in whatever tokenizer: a limit on spending goes by it."""
+        if fitted.exact:
+            return fitted.tokens + (TEMPLATE_TOKENS_MAX if self._template_tokens is None else 0)
+        if self._line(fitted.recipe.depths).is_drawn:
+            return round(ESTIMATE_MARGIN * fitted.tokens) + ESTIMATE_MARGIN_TOKENS
+        return len(fitted.prompt.text.encode()) + TEMPLATE_TOKENS_MAX
 
     def recall(self, recipe: Recipe, usage_tokens: int) -> None:
         """Take over what the endpoint said before the campaign was cut off."""

@@ -11,10 +11,12 @@ from kvfence.errors import TargetError, UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
 from kvfence.probe.campaign import Campaign, next_round
-from kvfence.probe.client import EndpointClient, chosen_model
+from kvfence.probe.client import PATIENCE, UNLIMITED, EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
+from kvfence.probe.limits import Cost, Limits, OverLimitError
+from kvfence.probe.patience import TOO_MANY, Patience
 from kvfence.probe.prompts import DEPTHS, Recipe, answer_tokens, fixed_chars
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
@@ -46,6 +48,8 @@ class Options:
     counter: Counter | None = None
     """Who counts tokens; None: the endpoint, where it does."""
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
+    limits: Limits = UNLIMITED
+    patience: Patience = PATIENCE
     clock: Callable[[], float] = time.monotonic
 
     def tenant(self, name: str) -> Tenant:
@@ -74,7 +78,9 @@ def run(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_J
 async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """`run`, for a caller who has an event loop."""
     target = options.target
-    async with EndpointClient(target) as client:
+    limits = replace(options.limits, requests=options.limits.requests or options.bounds.requests_max)
+    stopped_by = ""
+    async with EndpointClient(target, limits=limits, patience=options.patience) as client:
         card = await _card(client, options)
         campaign = _campaign(options, card)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester))
@@ -84,19 +90,22 @@ async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorde
         rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds))
         seen: Seen = tuple(one for exchanges in rounds for one in judge.judge(exchanges))
         for one in seen:
+            client.purse.recall(one.exchange.spent, one.exchange.tries)
             if one.exchange.status is not None:
                 client.settle(one.exchange.told_apart_by)
             if one.exchange.status == SUCCESS:
                 fitter.recall(one.exchange.recipe, one.exchange.tokens)
-        while wanted := next_round(campaign, options.bounds, seen, SCENARIOS):
-            exchanges = await _round(asker, wanted, len(rounds), len(seen), watch)
+        while not stopped_by and (wanted := next_round(campaign, options.bounds, seen, SCENARIOS)):
+            exchanges, stopped_by = await _round(asker, wanted, len(rounds), _next_number(seen), watch)
+            if not exchanges:
+                break
             rounds.append(exchanges)
             if not any(one.exchange.step.part != "cut-off" for one in seen):
                 _check_first(exchanges[0], target)
             seen += judge.judge(exchanges)
     results = harvests(seen)
-    left = () if control_failed(results) else planned(campaign, options.bounds)[len(results) :]
-    verdict, reason = overall(seen, campaign, unasked=tuple(tokens for tokens, _ in left))
+    unasked = _unasked(campaign, options.bounds, seen)
+    verdict, reason = overall(seen, campaign, unasked=unasked, stopped_by=stopped_by or "the limit of requests")
     return ProbeResult(
         url=target.shown,
         model=card.name,
@@ -108,21 +117,46 @@ async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorde
         reason=reason,
         requests=len(seen),
         seed=options.seed,
+        spent=client.purse.spent,
+        unasked=unasked,
     )
 
 
-async def _round(asker: _Asker, wanted: Round, round_index: int, made: int, watch: Watcher) -> History:
-    """All of a round, at most `concurrency` at a time, in the order of their numbers."""
+async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, watch: Watcher) -> tuple[History, str]:
+    """All of a round, at most `concurrency` at a time, in the order of their numbers; and the limit that was reached.
+
+    What the limit left no room for is not in it.
+    """
     free = asyncio.Semaphore(asker.options.bounds.concurrency)
 
-    async def one(step: Step, number: int) -> Exchange:
+    async def one(step: Step, number: int) -> Exchange | OverLimitError:
         async with free:
             watch(step, number)
-            return await asker.exchange(step, number=number, round_index=round_index)
+            try:
+                return await asker.exchange(step, number=number, round_index=round_index)
+            except OverLimitError as limit:
+                return limit
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=made)]
-    return tuple(task.result() for task in tasks)
+        tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=first)]
+    results = [task.result() for task in tasks]
+    reached = next((str(result) for result in results if isinstance(result, OverLimitError)), "")
+    return tuple(result for result in results if isinstance(result, Exchange)), reached
+
+
+def _next_number(seen: Seen) -> int:
+    """Of a request; where a limit cut a round, numbers have gaps."""
+    return max((one.exchange.recipe.request for one in seen), default=-1) + 1
+
+
+def _unasked(campaign: Campaign, bounds: Bounds, seen: Seen) -> tuple[int, ...]:
+    """Lengths that the campaign would have gone on to ask."""
+    results = harvests(seen)
+    if control_failed(results):
+        return ()
+    left = [tokens for tokens, _ in planned(campaign, bounds)[len(results) :]]
+    wanted = next_round(campaign, replace(bounds, requests_max=len(seen) + 1), seen, SCENARIOS)
+    return tuple(left) or tuple(step.tokens for step in wanted if step.scenario is not Scenario.SWEEP)
 
 
 def _campaign(options: Options, card: ModelCard) -> Campaign:
@@ -169,6 +203,8 @@ class _Asker:
             seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0, depths=self.options.depths
         )
         fitted = await self.fitter.fit(wanted, step.tokens)
+        cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths))
+        self.client.purse.set_aside(cost)
         sent = Exchange(
             step=step,
             recipe=fitted.recipe,
@@ -176,10 +212,12 @@ class _Asker:
             exact=fitted.exact,
             status=None,
             foretold_tokens=fitted.tokens if fitted.exact or self.fitter.is_calibrated else None,
+            spent=cost,
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
-        reply = await self.client.ask(self.model, fitted.prompt.text, tenant, answer_tokens(self.options.depths))
+        asked = await self.client.ask(self.model, fitted.prompt.text, tenant, cost)
+        reply = asked.reply
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)
@@ -193,7 +231,9 @@ class _Asker:
             answer=reply.text,
             usage_tokens=reply.prompt_tokens,
             finish_reason=reply.finish_reason,
-            detail=detail,
+            detail=_with_tries(detail, asked.tries if reply.status == TOO_MANY else 1),
+            tries=asked.tries,
+            spent=asked.spent,
             told_apart_by=self.client.tenant_fields,
             ended_s=self.options.clock() - self.began,
         )
@@ -215,6 +255,10 @@ def _cannot_start(first: Exchange) -> str | None:
         said = f"status {first.status}: {first.detail}" if first.status else first.detail
         return f"does not answer even a short prompt: {said}"
     return None
+
+
+def _with_tries(detail: str, tries: int) -> str:
+    return f"{detail}; asked {tries} times" if tries > 1 else detail
 
 
 def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:

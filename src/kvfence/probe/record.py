@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from kvfence.findings.recall import LengthResult
+from kvfence.probe.limits import NOTHING, Cost
 from kvfence.probe.prompts import Recipe
 
 Part = Literal["seed", "harvest", "cut-off"]
@@ -64,6 +65,10 @@ class Exchange:
     started_s: float = 0.0
     """Seconds since the campaign began."""
     ended_s: float = 0.0
+    tries: int = 1
+    """How often it was sent: more than once where the endpoint said "later"."""
+    spent: Cost = NOTHING
+    """In all its tries; the most that it can have been where the endpoint does not say."""
     told_apart_by: tuple[str, ...] = ()
     """Fields of the request that differed between tenants, as the endpoint accepts them."""
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvfence.findings.redact import as_evidence
+from kvfence.probe.sse import KIND, joined
 
 CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
 """Where endpoints say how long a context they promise: vLLM and SGLang, OpenRouter, Groq, others."""
+PARTIAL_BYTES_MAX = 2**16
+"""Of an answer that is not whole: many times what an answer with 64 markers has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Response:
     kind: str
     """Its content type, without parameters."""
     content: bytes
+    retry_after_s: float | None = None
 
     @property
     def is_success(self) -> bool:
@@ -37,6 +41,8 @@ class Failure:
     """Nothing came back whole, and why, in words."""
 
     why: str
+    content: bytes = b""
+    """What came before it ended; somebody else's text in it is a leak all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class Reply:
     prompt_tokens: int | None = None
     finish_reason: str | None = None
     """Why the answer ended, in OpenAI's words, which SGLang, vLLM and llama.cpp share: `stop`, `length`."""
+    answer_tokens: int | None = None
     detail: str = ""
     """The endpoint's own error message, redacted, or what went wrong on the way."""
 
@@ -85,17 +92,23 @@ def token_count(response: Response) -> int | None:
 def reply_of(response: Response | Failure) -> Reply:
     """An answer of either API, or an error in OpenAI's shape or another."""
     if isinstance(response, Failure):
-        return Reply(status=None, detail=response.why)
-    body = _object(response)
+        return Reply(status=None, text=_as_text(response.content), detail=response.why)
+    try:
+        body = joined(response.content) if _is_stream(response) else _object(response)
+    except (ValueError, AttributeError, TypeError) as error:
+        why = f"status {response.status} with a stream that cannot be read: {error}"
+        return Reply(status=None, text=_as_text(response.content), detail=why)
     if not response.is_success:
         said = _error_message(body) if body is not None else response.described()
         return Reply(status=response.status, detail=said)
     if body is None:
-        return Reply(status=None, detail=f"status {response.status} with {response.described()}")
+        why = f"status {response.status} with {response.described()} that is no whole JSON"
+        return Reply(status=None, text=_as_text(response.content), detail=why)
     try:
         choice = body["choices"][0]
         text = choice["message"]["content"] if "message" in choice else choice["text"]
-        tokens = (body.get("usage") or {}).get("prompt_tokens")
+        usage = body.get("usage") or {}
+        tokens, answer_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
         ended = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         return Reply(status=None, detail=f"status {response.status} without an answer in OpenAI's shape")
@@ -104,7 +117,16 @@ def reply_of(response: Response | Failure) -> Reply:
         text=text if isinstance(text, str) else "",
         prompt_tokens=tokens if isinstance(tokens, int) else None,
         finish_reason=ended if isinstance(ended, str) else None,
+        answer_tokens=answer_tokens if isinstance(answer_tokens, int) else None,
     )
+
+
+def _is_stream(response: Response) -> bool:
+    return response.is_success and (response.kind == KIND or response.content.startswith(b"data:"))
+
+
+def _as_text(content: bytes) -> str:
+    return content[:PARTIAL_BYTES_MAX].decode(errors="replace")
 
 
 def _object(response: Response) -> dict[str, Any] | None:

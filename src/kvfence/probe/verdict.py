@@ -19,6 +19,7 @@ WRONG_CONTENT = {
     LengthVerdict.LOST: (ProbeVerdict.LOST, "status 200 and not all the markers that were asked for"),
 }
 """A success with the wrong content, the worst first."""
+UNASKED_SHOWN = 4
 
 
 def harvests(seen: Seen) -> tuple[LengthResult, ...]:
@@ -33,12 +34,14 @@ def elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
     return (*others, *(result for result in seeds if result.verdict is LengthVerdict.LEAK))
 
 
-def overall(seen: Seen, campaign: Campaign, *, unasked: tuple[int, ...] = ()) -> tuple[ProbeVerdict, str]:
+def overall(
+    seen: Seen, campaign: Campaign, *, unasked: tuple[int, ...] = (), stopped_by: str = "the limit of requests"
+) -> tuple[ProbeVerdict, str]:
     """The verdict over everything, and why. What is known to be bad beats what is not known."""
     bad = _known_bad(seen, campaign)
     if bad is not None:
         return bad
-    unknown = _unknown(seen, unasked)
+    unknown = _unknown(seen, unasked, stopped_by)
     if unknown is not None:
         return unknown
     return ProbeVerdict.CLEAN, (
@@ -89,12 +92,19 @@ def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[
     return [result.tokens for result in results if result.verdict is verdict]
 
 
-def _unknown(seen: Seen, unasked: tuple[int, ...]) -> tuple[ProbeVerdict, str] | None:
+def _listed(lengths: tuple[int, ...]) -> str:
+    shown = [f"{tokens:,}" for tokens in sorted(set(lengths))]
+    return ", ".join(shown[:UNASKED_SHOWN]) + f" and {len(shown) - UNASKED_SHOWN} more" * (len(shown) > UNASKED_SHOWN)
+
+
+def _unknown(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> tuple[ProbeVerdict, str] | None:
     """Why nothing can be said although nothing bad was seen; None when something can."""
     results = harvests(seen)
+    if unasked and not results:
+        return ProbeVerdict.INCONCLUSIVE, f"{stopped_by} was reached before anything could be asked"
     if not results or control_failed(results):
         return _of_control(results)
-    unclear = _unclear(seen, unasked)
+    unclear = _unclear(seen, unasked, stopped_by)
     return (ProbeVerdict.INCONCLUSIVE, unclear) if unclear else None
 
 
@@ -111,7 +121,7 @@ def _of_control(results: tuple[LengthResult, ...]) -> tuple[ProbeVerdict, str]:
     )
 
 
-def _unclear(seen: Seen, unasked: tuple[int, ...]) -> str:
+def _unclear(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> str:
     results = harvests(seen)
     everything = (*results, *elsewhere(seen))
     if errors := _tokens_of(everything, LengthVerdict.ERROR):
@@ -119,7 +129,7 @@ def _unclear(seen: Seen, unasked: tuple[int, ...]) -> str:
     if once := _tokens_of(everything, LengthVerdict.INCONCLUSIVE):
         return f"what came back at {min(once):,} prompt tokens was cut, or not asked for often enough to count"
     if unasked:
-        return f"the limit of requests was reached before {min(unasked):,} prompt tokens could be asked"
+        return f"{stopped_by} was reached before {_listed(unasked)} prompt tokens could be asked"
     if not any(one.exchange.step.part == "seed" and one.exchange.status == SUCCESS for one in seen):
         return "no other tenant's markers could be planted, so nothing foreign could show"
     return "" if longest_clean(results) > results[0].tokens else "nothing longer than the control was answered"

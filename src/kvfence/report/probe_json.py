@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from kvfence.findings.recall import ProbeResult
 
 SCHEMA = 1
@@ -22,6 +24,8 @@ def document(result: ProbeResult) -> Document:
         "tenants_told_apart_by": list(result.tenants_told_apart_by),
         "requests": result.requests,
         "seed": result.seed,
+        "spent": result.spent and dataclasses.asdict(result.spent),
+        "unasked": list(result.unasked),
         "lengths": [
             {
                 "tokens": length.tokens,

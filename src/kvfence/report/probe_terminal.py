@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kvfence.findings.recall import LengthResult, ProbeResult
+from kvfence.findings.spent import Spent
 
 _STYLES = {
     "leak": "bold red",
@@ -43,7 +44,15 @@ def show_probe(result: ProbeResult, console: Console) -> None:
     apart = ", ".join(result.tenants_told_apart_by) or "nothing that this endpoint accepts"
     console.print(f"declared context {result.declared_context:,}; lengths by {result.token_count_by}", style="dim")
     console.print(f"{result.requests} requests; tenants told apart by {apart}; seed {result.seed}", style="dim")
+    if result.spent:
+        console.print(_spent(result.spent), style="dim")
     console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
+
+
+def _spent(spent: Spent) -> str:
+    usd = "" if spent.usd is None else f", {spent.usd:,.4f} US dollars"
+    tokens = f"{spent.prompt_tokens:,} prompt and {spent.answer_tokens:,} answer tokens"
+    return f"spent: {tokens} in {spent.requests} tries{usd}"
 
 
 def _seen(length: LengthResult) -> str:

@@ -1,0 +1,84 @@
+"""The options of `kvfence probe` by name: what each is and which values it takes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kvfence.cli.output import Format
+from kvfence.errors import UsageError
+from kvfence.probe.prompts import DEPTHS_MAX
+
+LONGEST = 2**25
+"""Tokens: many times what any model takes; a prompt of it is still built in memory."""
+
+Url = Annotated[str, typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.")]
+Model = Annotated[str | None, typer.Option(help="Model to probe; default: the first one listed.")]
+Context = Annotated[int | None, typer.Option(help="Declared context in tokens, if not listed.", min=1, max=LONGEST)]
+LimitsKnown = Annotated[
+    list[int] | None, typer.Option(help="A length where something may change, such as a pool's size; repeatable.")
+]
+Lengths = Annotated[list[int] | None, typer.Option(help="Ask only these prompt lengths; repeatable.")]
+ApiKeyEnv = Annotated[
+    list[str] | None,
+    typer.Option(help="Variable with an API key; give it twice for two tenants (seeding, then harvesting)."),
+]
+Depths = Annotated[
+    int, typer.Option(help="How many markers each prompt carries, from its start to its end.", min=1, max=DEPTHS_MAX)
+]
+TokenizerFile = Annotated[
+    Path | None,
+    typer.Option(help="A tokenizer.json to count prompts with, where the endpoint does not (extra `tokenizer`)."),
+]
+Completions = Annotated[bool, typer.Option("--completions", help="Use /completions, not chat.")]
+MaxRequests = Annotated[int, typer.Option(help="Never send more requests than this.", min=2)]
+BudgetTokens = Annotated[int | None, typer.Option(help="Never spend more tokens, prompts and answers together.", min=1)]
+BudgetUsd = Annotated[float | None, typer.Option(help="Never spend more US dollars; needs prices.", min=0)]
+MaxRps = Annotated[float | None, typer.Option(help="Never send more requests a second.", min=0.001, max=10_000)]
+Concurrency = Annotated[int, typer.Option(help="Never have more requests under way at once.", min=1, max=1024)]
+PriceIn = Annotated[float | None, typer.Option(help="US dollars for a million prompt tokens.", min=0)]
+PriceOut = Annotated[float | None, typer.Option(help="US dollars for a million answer tokens.", min=0)]
+PriceFile = Annotated[
+    Path | None, typer.Option(help='TOML with prices by model: ["name"], then in = and out = for a million tokens.')
+]
+Timeout = Annotated[float, typer.Option(help="Seconds to wait for one answer.", min=0.1, max=86_400)]
+Seed = Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")]
+JournalFile = Annotated[
+    Path | None,
+    typer.Option(help="Record the campaign in this file; one that was cut off goes on from it, asking nothing twice."),
+]
+OutputFormat = Annotated[Format, typer.Option("--format", help="table or json.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")]
+
+
+def positive(option: str, lengths: list[int] | None) -> tuple[int, ...]:
+    """Lengths in tokens. Raises `UsageError` for one that no prompt can have."""
+    for tokens in lengths or []:
+        if not 1 <= tokens <= LONGEST:
+            raise UsageError(f"{option} {tokens}: a length in tokens is 1 or more, and at most {LONGEST:,}")
+    return tuple(lengths or [])
+
+
+def keys_from(names: list[str]) -> tuple[str | None, str | None]:
+    """The two tenants' keys. Raises `UsageError` where a variable has none."""
+    keys: list[str] = []
+    for name in names:
+        value = os.environ.get(name)
+        if not value:
+            raise UsageError(f"--api-key-env {name}: that variable is not set or empty")
+        if not (value.isascii() and value.isprintable()):
+            raise UsageError(f"--api-key-env {name}: that variable's value has characters that no API key can have")
+        keys.append(value)
+    match keys:
+        case []:
+            return None, None
+        case [one]:
+            return one, one
+        case [first, second]:
+            return first, second
+        case _:
+            raise UsageError("--api-key-env can be given once or twice: there are two tenants")

@@ -1,0 +1,48 @@
+"""An answer that came as server-sent events, though it was not asked for that way, put together again. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+KIND = "text/event-stream"
+DONE = "[DONE]"
+
+
+class CutOffError(ValueError):
+    """The stream ended before its end was said."""
+
+
+def joined(content: bytes) -> dict[str, Any]:
+    """One answer in the shape of one that was not streamed. Raises `CutOffError`, or `ValueError` for other things."""
+    texts: list[str] = []
+    usage: object = None
+    reason: object = None
+    is_done = False
+    for event in _events(content):
+        if event == DONE:
+            is_done = True
+            break
+        body = json.loads(event)
+        if not isinstance(body, dict):
+            raise ValueError("an event that is no object")  # noqa: TRY004 — it came from outside
+        if "error" in body:
+            raise ValueError("an error in the middle of the stream")
+        usage = body.get("usage") or usage
+        for choice in body.get("choices") or ():
+            part = choice.get("delta", choice.get("message")) or choice
+            texts.append(part.get("content") or part.get("text") or "")
+            reason = choice.get("finish_reason") or reason
+    if not is_done and reason is None:
+        raise CutOffError("it ended in the middle of the answer")
+    return {"choices": [{"message": {"content": "".join(texts)}, "finish_reason": reason}], "usage": usage}
+
+
+def _events(content: bytes) -> Iterator[str]:
+    """The data of each whole event. What is left at the end without an empty line is none."""
+    text = content.decode("utf-8", errors="replace").replace("\r\n", "\n")
+    for block in text.split("\n\n")[:-1]:
+        lines = [line[len("data:") :].lstrip(" ") for line in block.split("\n") if line.startswith("data:")]
+        if lines:
+            yield "\n".join(lines)
