@@ -19,6 +19,9 @@ from typing import Any
 START_S = 1200.0
 """65 s for both of a pair on two idle cores; 11 minutes were seen on two cores that others used as well."""
 
+_PATIENCE_S = 600.0
+"""For an answer, or the end of a killed process: at a load of 21 on two cores 120 s and 60 s were not enough."""
+
 
 @dataclass(frozen=True)
 class Worker:
@@ -51,7 +54,7 @@ def engine_process(
             # Its scheduler and its workers are processes of their own, in this session's group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait(timeout=60)
+            process.wait(timeout=_PATIENCE_S)
 
 
 def wait_ready(
@@ -71,7 +74,7 @@ def post(url: str, body: Mapping[str, Any]) -> Answer:
     """Send JSON; an error's body too."""
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
             return Answer(answer.status, json.load(answer))
     except urllib.error.HTTPError as error:
         return Answer(error.code, json.loads(error.read() or b"{}"))
