@@ -46,6 +46,7 @@ def test_an_honest_endpoint_is_clean_up_to_what_it_declares(completions):
         (8256, 400),
     ]
     assert (result.requests, len(server.asked)) == (10, 10)
+    assert document(result)["leak_rate"] == {"seen": 0, "trials": 8, "upper_bound": 0.374467, "confidence": 0.95}
     assert result.tenants_told_apart_by == ("api key", "user", "cache_salt")
 
 

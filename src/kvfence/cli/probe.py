@@ -29,6 +29,7 @@ def probe(
     context: opt.Context = None,
     limit: opt.LimitsKnown = None,
     lengths: opt.Lengths = None,
+    repeats: opt.Repeats = 1,
     api_key_env: opt.ApiKeyEnv = None,
     depths: opt.Depths = DEPTHS,
     tokenizer: opt.TokenizerFile = None,
@@ -69,6 +70,7 @@ def probe(
         bounds=Bounds(
             limits=opt.positive("--limit", limit),
             lengths=opt.positive("--lengths", lengths),
+            repeats=repeats,
             requests_max=max_requests,
             concurrency=concurrency,
         ),

@@ -21,6 +21,12 @@ Context = Annotated[int | None, typer.Option(help="Declared context in tokens, i
 LimitsKnown = Annotated[
     list[int] | None, typer.Option(help="A length where something may change, such as a pool's size; repeatable.")
 ]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        help="How often to ask for each length, at least; what is wrong is asked for again anyway.", min=1, max=100_000
+    ),
+]
 Lengths = Annotated[list[int] | None, typer.Option(help="Ask only these prompt lengths; repeatable.")]
 ApiKeyEnv = Annotated[
     list[str] | None,

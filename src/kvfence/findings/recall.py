@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.spent import Spent
 from kvfence.findings.verdict import Verdict
 
@@ -106,6 +107,7 @@ class ProbeResult:
     """One sentence: why this verdict."""
     requests: int
     seed: int
+    leak_rate: LeakRate
     spent: Spent | None = None
     unasked: tuple[int, ...] = ()
     """Prompt tokens of what a limit left no room for."""

@@ -23,7 +23,7 @@ from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.replies import ModelCard
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant
-from kvfence.probe.verdict import control_failed, elsewhere, harvests, overall
+from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall
 
 NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
@@ -119,6 +119,7 @@ async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorde
         seed=options.seed,
         spent=client.purse.spent,
         unasked=unasked,
+        leak_rate=leak_rate(seen),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.record import Scenario, Seen
@@ -47,6 +48,22 @@ def overall(
     return ProbeVerdict.CLEAN, (
         f"every marker came back, and nobody else's, up to {longest_clean(harvests(seen)):,} prompt tokens"
     )
+
+
+def leak_rate(seen: Seen) -> LeakRate:
+    """Leaks among the answers that could have shown one, whoever asked and at whatever length.
+
+    An answer that recites nobody's markers is no trial: it could not have shown whose text it was.
+    """
+    leaks = trials = 0
+    tenants: set[str] = set()
+    for one in seen:
+        leak = one.result.verdict is LengthVerdict.LEAK
+        others_planted = bool(tenants - {one.exchange.step.tenant})
+        leaks += leak
+        trials += leak or (others_planted and one.exchange.status == SUCCESS and one.result.recalled > 0)
+        tenants.add(one.exchange.step.tenant)
+    return LeakRate(seen=leaks, trials=trials)
 
 
 def longest_clean(results: tuple[LengthResult, ...]) -> int:

@@ -26,6 +26,12 @@ def document(result: ProbeResult) -> Document:
         "seed": result.seed,
         "spent": result.spent and dataclasses.asdict(result.spent),
         "unasked": list(result.unasked),
+        "leak_rate": {
+            "seen": result.leak_rate.seen,
+            "trials": result.leak_rate.trials,
+            "upper_bound": round(result.leak_rate.upper_bound, 6),
+            "confidence": result.leak_rate.confidence,
+        },
         "lengths": [
             {
                 "tokens": length.tokens,
