@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kvfence.audit.rule import Rule
 from kvfence.audit.rules import (
+    advertised_above_usable,
     affected_version,
     asymmetric_pools,
     auto_truncate_on,
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     Rule.of(pool_below_context),
     Rule.of(asymmetric_pools),
     Rule.of(different_limits),
+    Rule.of(advertised_above_usable),
     Rule.of(headroom_below_factor),
     Rule.of(auto_truncate_on),
     Rule.of(affected_version),

@@ -26,6 +26,8 @@ FACT_NAMES = (
     "pp_size",
     "max_req_input_len",
     "usable_length",
+    "advertised_length",
+    "front_length",
     "kv_canary",
     "kv_checksum",
     "checks",

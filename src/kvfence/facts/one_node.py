@@ -10,8 +10,8 @@ from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Evidence
 
 IDENTITY = ("engine", "role", "model", "port")
-_NOT_COMPARED = frozenset({"engine_version_min", "engine_version_max", "host"})
-"""Bounds are no values; a host is the name that each side has for it."""
+_NOT_COMPARED = frozenset({"engine_version_min", "engine_version_max", "host", "front_length"})
+"""Bounds are no values; a host is the name that each side has for it; two routers may promise what they like."""
 _SPELLED_FREELY = frozenset({"attention_backend", "transfer_backend", "quantization", "kv_dtype"})
 """An engine prints these in other letters than those in which they are asked for."""
 

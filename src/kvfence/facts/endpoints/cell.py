@@ -1,7 +1,8 @@
 """kvfence's own cell: its router's `/metrics` has one `kvfence_worker_info` a worker, with its settings.
 
 `kvfence_handoffs_verified_total` is the positive record: how many rooms decode has sealed after its checks. Where it
-has made tokens and that counter is not there, no check has run, whatever the settings say.
+has made tokens and that counter is not there, no check has run, whatever the settings say. `/v1/models` is the
+router's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from kvfence.facts.endpoints.counters import cell_happenings
 from kvfence.facts.endpoints.pages import Metric, Pages, derived, known
 from kvfence.facts.fact import Engine, Fact, NodeFacts
 
-PATHS = ("/metrics",)
+PATHS = ("/metrics", "/v1/models")
 _INFO = "kvfence_worker_info"
 _NUMBERS = {"pool_tokens", "context_length", "page_size", "tp_size", "usable_tokens"}
 _TEXTS = ("engine_version", "role", "rules", "kv_dtype", "checks")
@@ -33,6 +34,7 @@ def _worker(line: Metric, pages: Pages) -> NodeFacts:
     engine = Fact(Engine.CELL.value, role.seen) if role else None
     worker = line.labels["worker"]
     found["handoffs_checked"] = _checked(pages, worker)
+    found["front_length"] = pages.advertised()
     return NodeFacts(
         name=worker[:64], facts=known({"engine": engine, **found}), happenings=cell_happenings(pages, worker)
     )

@@ -145,6 +145,11 @@ class Pages:
         listed = self.json("/v1/models")
         return listed.each("data") if listed else ()
 
+    def advertised(self) -> Fact | None:
+        """The length that `/v1/models` promises, where all that it lists promise the same."""
+        told = [fact for card in self.models() if (fact := card.positive("max_model_len"))]
+        return told[0] if len({fact.value for fact in told}) == 1 else None
+
     def owned_by(self, *owners: str) -> Fields | None:
         """The first model that is said to be served by one of these."""
         return next((card for card in self.models() if card.fields.get("owned_by") in owners), None)

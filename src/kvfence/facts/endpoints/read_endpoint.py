@@ -14,7 +14,7 @@ from kvfence.facts.endpoints.fetch import Access, NoPage, Page, ask
 from kvfence.facts.endpoints.pages import Pages
 from kvfence.facts.endpoints.router import PATHS as ROUTER_PATHS
 from kvfence.facts.endpoints.router import Worker, Workers, workers
-from kvfence.facts.fact import NodeFacts
+from kvfence.facts.fact import Fact, NodeFacts
 from kvfence.facts.reading import Reading
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def _read(base: Base, access: Access) -> Reading:
             _require_answer(pages)
             listed = workers(pages)
             if listed is not None:
-                return await _routed(client, listed, access)
+                return await _routed(client, listed, access, pages.advertised())
     except TimeoutError as error:
         raise TargetError(f"{base.shown}: it was not read within {access.target_s:g} s; try it again") from error
     nodes = nodes_of(pages)
@@ -101,13 +101,13 @@ def _unanswered(pages: Pages) -> tuple[str, ...]:
     return tuple(f"no answer from {', '.join(paths)}: {why}" for why, paths in by_reason.items())
 
 
-async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access) -> Reading:
+async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access, promised: Fact | None) -> Reading:
     """What a router's workers say, asked at once and without the key, which is for the server that the user named."""
     keyless = replace(access, api_key=None)
     readings = await asyncio.gather(*(_worker(client, worker, keyless) for worker in listed.asked))
     notes = [f"a router; its workers were asked: {', '.join(worker.base.shown for worker in listed.asked) or 'none'}"]
     return Reading(
-        nodes=tuple(node for reading in readings for node in reading.nodes),
+        nodes=tuple(_behind(promised, node) for reading in readings for node in reading.nodes),
         gaps=(*listed.left_out, *(gap for reading in readings for gap in reading.gaps)),
         notes=(*notes, *(note for reading in readings for note in reading.notes)),
     )
@@ -127,6 +127,11 @@ async def _worker(client: httpx.AsyncClient, worker: Worker, access: Access) -> 
     if workers(pages) is not None:
         return Reading((), (f"its worker {shown} is a router as well; name its workers as targets",))
     return Reading((), (f"its worker {shown}: {_UNKNOWN}",))
+
+
+def _behind(promised: Fact | None, node: NodeFacts) -> NodeFacts:
+    """A worker, with what the router before it promises to clients."""
+    return replace(node, facts={**node.facts, "front_length": promised}) if promised else node
 
 
 def _with_role(node: NodeFacts, worker: Worker) -> NodeFacts:

@@ -8,6 +8,8 @@ Read in the wheels 0.5.10 and 0.5.19 to 0.5.23, and in the answers of servers of
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kvfence.facts.endpoints.counters import sglang_happenings
 from kvfence.facts.endpoints.pages import Fields, Metric, Pages, derived, known, least
 from kvfence.facts.fact import Engine, Fact, NodeFacts, Role
@@ -30,7 +32,8 @@ def read(pages: Pages) -> tuple[NodeFacts, ...]:
         if len(nodes) == 1 and nodes[0].name == pages.base.name:
             return (_live(pages, {**nodes[0].facts, **_missing_from(pages)}),)
         if nodes:
-            return nodes
+            front = known({"front_length": pages.advertised()})
+            return tuple(replace(node, facts={**node.facts, **front}) for node in nodes)
     facts = _missing_from(pages)
     engine = _engine_elsewhere(pages)
     return (_live(pages, {"engine": engine, **facts}),) if engine else ()
@@ -124,7 +127,7 @@ def _from_server_info(info: Fields) -> dict[str, Fact | None]:
 def _missing_from(pages: Pages) -> dict[str, Fact | None]:
     """What other pages say; used where `/server_info` does not. Its `context_length` is null unless it was set."""
     info = pages.json(SERVER_INFO[0]) or pages.json(SERVER_INFO[1])
-    found: dict[str, Fact | None] = {}
+    found: dict[str, Fact | None] = {"advertised_length": pages.advertised()}
     metrics = {metric.name: metric for metric in pages.metrics("sglang:")}
     if info is None or info.positive("context_length") is None:
         listed = next((card.positive("max_model_len") for card in pages.models()), None)

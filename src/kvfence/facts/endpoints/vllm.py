@@ -40,6 +40,7 @@ def read(pages: Pages) -> tuple[NodeFacts, ...]:
         "role": _role(settings) if settings else None,
         "pool_tokens": least(*(_pool(config) for config in configs)),
         "context_length": card.positive("max_model_len") if card else None,
+        "advertised_length": pages.advertised(),
         "page_size": _first(configs, "block_size"),
         "kv_dtype": _dtype(configs),
         "model": card.text("root") if card else None,
