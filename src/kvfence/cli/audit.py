@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 import typer
 
+from kvfence.cli.api_key import ApiKeyEnvOption, api_key
 from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
 from kvfence.cli.output import check_not_read, check_writable
-from kvfence.errors import UsageError
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
-
-_KEY_VARIABLE = "KVFENCE_API_KEY"
 
 
 def audit(
@@ -33,10 +30,7 @@ def audit(
             metavar="PATH",
         ),
     ] = None,
-    api_key_env: Annotated[
-        str | None,
-        typer.Option(help="Variable with the API key of the servers named; KVFENCE_API_KEY is used if it is set."),
-    ] = None,
+    api_key_env: ApiKeyEnvOption = None,
     output_format: FormatOption = AuditFormat.TABLE,
     output: OutputOption = None,
     fail_on: FailOnOption = Level.NOTE,
@@ -57,15 +51,6 @@ def audit(
 
     check_not_read(output, targets or [])
     check_writable(output)
-    result = inspect(targets or [], sources=source or [], access=Access(api_key=_key(api_key_env)))
+    result = inspect(targets or [], sources=source or [], access=Access(api_key=api_key(api_key_env)))
     write_audit(result, output_format, output, command="audit")
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
-
-
-def _key(variable: str | None) -> str | None:
-    value = os.environ.get(variable or _KEY_VARIABLE)
-    if variable and not value:
-        raise UsageError(f"--api-key-env {variable}: that variable is not set or empty")
-    if value and not (value.isascii() and value.isprintable()):
-        raise UsageError(f"{variable or _KEY_VARIABLE}: its value has characters that no API key can have")
-    return value or None

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kvfence.cli.api_key import ApiKeyEnvOption, api_key
 from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
 from kvfence.cli.output import check_not_read, check_writable
 from kvfence.errors import UsageError
@@ -28,6 +29,7 @@ def gate(
             help="By how much a pool or a limit that follows from it may shrink, while it holds its context.",
         ),
     ] = "2%",
+    api_key_env: ApiKeyEnvOption = None,
     output_format: FormatOption = AuditFormat.TABLE,
     output: OutputOption = None,
     fail_on: FailOnOption = Level.NOTE,
@@ -43,18 +45,20 @@ def gate(
     Example: kvfence gate --baseline kvfence.lock --tolerance 2% prefill.log decode.log
     """
     from kvfence.audit.baseline import check, record  # noqa: PLC0415 — no other command pays for loading it
+    from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
     check_not_read(output, (*targets, baseline))
     if write:
         check_not_read(baseline, targets)
     check_writable(output)
     allowed = _share(tolerance)
+    access = Access(api_key=api_key(api_key_env))
     if write:
-        recorded = record(targets, baseline)
+        recorded = record(targets, baseline, access=access)
         result = recorded.result
         typer.echo(f"{baseline}: {'written' if recorded.changed else 'unchanged'}", err=True)
     else:
-        result = check(targets, baseline, tolerance=allowed)
+        result = check(targets, baseline, tolerance=allowed, access=access)
     write_audit(result, output_format, output, command="gate")
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
 

@@ -16,6 +16,7 @@ from kvfence.audit.deployment import Deployment
 from kvfence.audit.gaps import gaps_of
 from kvfence.audit.inspection import gathered, reported
 from kvfence.errors import TargetError
+from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.fact import NodeFacts
 from kvfence.findings.deployment import AuditResult, NotChecked
 from kvfence.findings.finding import Finding, Severity
@@ -37,7 +38,7 @@ class Recorded:
     """Whether the file differs from what it was."""
 
 
-def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE) -> AuditResult:
+def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE, access: Access = USUAL) -> AuditResult:
     """What has moved the wrong way since the baseline.
 
     Raises:
@@ -45,7 +46,7 @@ def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE) -> 
         UsageError: no target was named, or standard input twice.
     """
     lock = read_lock(baseline)
-    nodes, unread = gathered(targets)
+    nodes, unread = gathered(targets, access=access)
     serving = [node for node in nodes if not node.superseded]
     pairing = paired(lock.nodes, serving)
     findings: list[Finding] = []
@@ -58,14 +59,14 @@ def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE) -> 
     return _result(serving, findings, gaps, GATE_RULES)
 
 
-def record(targets: Targets, baseline: Path) -> Recorded:
-    """Write the facts of these targets as the baseline.
+def record(targets: Targets, baseline: Path, *, access: Access = USUAL) -> Recorded:
+    """Write the facts of these targets as the baseline; nothing of `access` gets into it.
 
     Raises:
         TargetError: the file cannot be written, or there is no node to record.
         UsageError: no target was named, or standard input twice.
     """
-    nodes, unread = gathered(targets)
+    nodes, unread = gathered(targets, access=access)
     serving = [node for node in nodes if not node.superseded]
     if not serving:
         raise TargetError(f"{baseline}: not written, since no node was recognised in {', '.join(map(str, targets))}")
