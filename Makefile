@@ -41,10 +41,11 @@ shape: $(VENV)/.dev ## floors, cycles, sizes, names
 docs: $(VENV)/.dev ## write what is generated in docs/
 	$(BIN)/python docs/write.py
 
-bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a log is read, how exact a prompt is
+bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a log is read, how exact a prompt is, what a probe notices
 	$(BIN)/python benchmarks/digest.py
 	$(BIN)/python benchmarks/fence_cost.py
 	$(BIN)/python benchmarks/audit_throughput.py
+	$(BIN)/python benchmarks/probe_power.py
 	$(BIN)/python -m pip install --quiet --only-binary ':all:' tiktoken && $(BIN)/python benchmarks/token_counts.py
 
 fuzz: $(VENV)/.dev ## every fuzzer with KVFENCE_FUZZ_CASES cases (1000000)

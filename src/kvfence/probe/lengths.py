@@ -12,7 +12,7 @@ from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.prompts import fixed_chars
 from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario
-from kvfence.probe.rows import undecided
+from kvfence.probe.rows import once_more, undecided
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import control_failed, harvests, longest_clean
 
@@ -49,11 +49,13 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
     """One request: what to ask next, or none when the sweep is over."""
     results = harvests(seen)
     plan = planned(campaign, bounds)
-    again = undecided(seen, bounds.repeats)
+    again = undecided(seen)
     if control_failed(results) and again is None:
         return ()  # nothing longer would prove anything
     planned_next = plan[len(results)] if len(results) < len(plan) else None
-    tokens_and_why = again or planned_next or _bisection(results, len(plan), bounds, campaign)
+    tokens_and_why = (
+        again or planned_next or _bisection(results, len(plan), bounds, campaign) or once_more(seen, bounds.repeats)
+    )
     if tokens_and_why is None:
         return ()
     tokens, why = tokens_and_why

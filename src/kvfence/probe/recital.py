@@ -14,6 +14,7 @@ _LABEL = re.compile(r"\d{1,2}-CODE-\d{1,2}:?", re.IGNORECASE)
 _LIKE_A_MARKER = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)[0-9A-Z]{4,6}(?:-[0-9A-Z]{4,6}){2,}", re.IGNORECASE)
 _A_GROUP = re.compile(rf"(?<![{ALPHABET}])[{ALPHABET}]{{{GROUP}}}(?![{ALPHABET}])")
 _A_GROUP_NO_WORD = re.compile(rf"(?=[A-Z]*\d){_A_GROUP.pattern}")
+_WORDS = re.compile(r"\w+(?:-\w+)*")
 _SAME = re.compile(r"(\S)\1{15,}|\ufffd")
 """One sign again and again, or bytes that are no text: an engine whose numbers went wrong (omlx #3777)."""
 
@@ -54,7 +55,8 @@ class Recital:
 def recital(answer: str, own: tuple[str, ...], *, cut: bool, known: frozenset[str] = frozenset()) -> Recital:
     """Read an answer. `cut`: it ended at the limit of its length; `known`: markers that are somebody's, not made up."""
     said = answer.rpartition(_THOUGHT_ENDS)[2].upper()
-    whole = [text for text in own if re.search(rf"(?<!\w){text}(?!\w)", said)]
+    alone = frozenset(_WORDS.findall(said))
+    whole = [text for text in own if text in alone]
     met = [text for text in markers_in(said) if text in whole]
     rest = said
     for text in (*whole, *known):

@@ -15,31 +15,46 @@ from kvfence.probe.record import Judged, Scenario, Seen, of_scenario
 
 COUNTS_WHEN_SEEN = 2
 AGAIN_MAX = 2
-"""More requests than `repeats` for a length that is not decided: two of three decide."""
+"""More requests for a length that is not decided: two of three decide."""
 RIGHT = frozenset({LengthVerdict.CLEAN, LengthVerdict.REFUSED})
 UNKNOWN = frozenset({LengthVerdict.ERROR, LengthVerdict.INCONCLUSIVE})
 WRONG = frozenset(LengthVerdict) - RIGHT - UNKNOWN - {LengthVerdict.LEAK}
 
+ASKED_ONCE = frozenset({LengthVerdict.REFUSED, LengthVerdict.LEAK})
+
 _Answers = tuple[LengthResult, ...]
+_Length = tuple[int, str]
+"""Tokens that are aimed at, and why."""
 
 
 def rows(seen: Seen, scenario: Scenario) -> _Answers:
     """A scenario's harvests, one row for each length, in the order in which the lengths were first asked for."""
-    return tuple(row_of(answers) for answers in _by_length(seen, scenario))
+    return tuple(row_of(answers) for _, answers in _by_length(seen, scenario))
 
 
-def undecided(seen: Seen, repeats: int) -> tuple[int, str] | None:
-    """The length of the sweep's last harvest and why it was asked for, where it has to be asked for again."""
-    by_length = _by_length(seen, Scenario.SWEEP)
-    if not by_length or _is_decided(by_length[-1], repeats):
-        return None
-    last = next(one.exchange.step for one in reversed(of_scenario(seen, Scenario.SWEEP)) if _is_harvest(one))
-    return last.tokens, last.why
+def undecided(seen: Seen) -> _Length | None:
+    """A length of the sweep whose answers do not agree on a verdict yet, so that it has to be asked for again."""
+    return next((length for length, answers in _by_length(seen, Scenario.SWEEP) if not _is_decided(answers)), None)
+
+
+def once_more(seen: Seen, repeats: int) -> _Length | None:
+    """A length of the sweep that was asked for fewer than `repeats` times, and for the fewest; None when there is none.
+
+    All lengths in turn, not one until it is done: what shows at one length only shows in the first turn. More than once
+    is for lengths that may leak: not for the control, nor where it is refused, nor where a leak was seen.
+    """
+    after_control = _by_length(seen, Scenario.SWEEP)[1:]
+    few = [
+        (len(answers), length)
+        for length, answers in after_control
+        if len(answers) < repeats and ASKED_ONCE.isdisjoint(_kinds(answers))
+    ]
+    return min(few, key=lambda one: one[0])[1] if few else None
 
 
 def row_of(answers: _Answers) -> LengthResult:
     """What several answers at one length show together."""
-    counts = Counter(answer.verdict for answer in answers)
+    counts = Counter(_kinds(answers))
     verdict = _verdict(counts)
     shown = next((answer for answer in answers if answer.verdict is verdict), answers[0])
     details = [shown.detail]
@@ -59,23 +74,26 @@ def row_of(answers: _Answers) -> LengthResult:
 def _verdict(counts: Counter[LengthVerdict]) -> LengthVerdict:
     if counts[LengthVerdict.LEAK]:
         return LengthVerdict.LEAK
-    for kinds in (WRONG, UNKNOWN):
-        if _seen(counts, kinds) >= COUNTS_WHEN_SEEN:
-            return _sorted(_only(counts, kinds))[0][0]
-    right = _only(counts, RIGHT)
-    if not right or (len(right) < len(counts) and right.total() < COUNTS_WHEN_SEEN):
-        return LengthVerdict.INCONCLUSIVE
-    return _sorted(right)[0][0]
+    wrong, unknown, right = (_only(counts, kinds) for kinds in (WRONG, UNKNOWN, RIGHT))
+    if wrong.total() >= COUNTS_WHEN_SEEN:
+        return _sorted(wrong)[0][0]
+    if unknown.total() >= max(COUNTS_WHEN_SEEN, right.total()):
+        return _sorted(unknown)[0][0]
+    if right == counts or right.total() >= COUNTS_WHEN_SEEN:
+        return _sorted(right)[0][0]
+    return LengthVerdict.INCONCLUSIVE
 
 
-def _is_decided(answers: _Answers, repeats: int) -> bool:
-    counts = Counter(answer.verdict for answer in answers)
-    if counts[LengthVerdict.LEAK] or len(answers) >= repeats + AGAIN_MAX:
-        return True
-    if any(_seen(counts, kinds) >= COUNTS_WHEN_SEEN for kinds in (WRONG, UNKNOWN)):
-        return True
+def _is_decided(answers: _Answers) -> bool:
+    counts = Counter(_kinds(answers))
+    wrong = [_seen(counts, kinds) for kinds in (WRONG, UNKNOWN)]
     right = _seen(counts, RIGHT)
-    return len(answers) >= repeats and (right == len(answers) or right >= COUNTS_WHEN_SEEN)
+    one_is_enough = counts[LengthVerdict.LEAK] or right == len(answers)
+    return bool(one_is_enough or len(answers) > AGAIN_MAX or max(*wrong, right) >= COUNTS_WHEN_SEEN)
+
+
+def _kinds(answers: _Answers) -> tuple[LengthVerdict, ...]:
+    return tuple(answer.verdict for answer in answers)
 
 
 def _only(counts: Counter[LengthVerdict], kinds: frozenset[LengthVerdict]) -> Counter[LengthVerdict]:
@@ -93,13 +111,13 @@ def _sorted(counts: Counter[LengthVerdict]) -> tuple[tuple[LengthVerdict, int], 
     return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], order.index(pair[0]))))
 
 
-def _by_length(seen: Seen, scenario: Scenario) -> tuple[_Answers, ...]:
-    groups: dict[tuple[int, str], list[LengthResult]] = {}
+def _by_length(seen: Seen, scenario: Scenario) -> list[tuple[_Length, _Answers]]:
+    groups: dict[_Length, list[LengthResult]] = {}
     for one in of_scenario(seen, scenario):
         if _is_harvest(one):
             step = one.exchange.step
             groups.setdefault((step.tokens, step.why), []).append(one.result)
-    return tuple(tuple(group) for group in groups.values())
+    return [(length, tuple(group)) for length, group in groups.items()]
 
 
 def _is_harvest(one: Judged) -> bool:

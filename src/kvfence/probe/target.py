@@ -54,7 +54,8 @@ class Bounds:
     lengths: tuple[int, ...] = ()
     """Only these lengths, besides the control; empty for the usual plan."""
     repeats: int = 1
-    """How often each length is asked for at least. A wrong answer is asked for again in any case, up to twice more."""
+    """How often each length but the control is asked for, where it is not refused: all of them in turn, so often. A
+    wrong answer is asked for again in any case, up to twice more."""
     seeds_each: int = 2
     """How many prompts the seeding tenant sends before each harvest."""
     bisections: int = 4

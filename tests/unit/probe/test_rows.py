@@ -8,7 +8,7 @@ from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.prompts import Recipe
 from kvfence.probe.record import Exchange, Judged, Scenario, Step
-from kvfence.probe.rows import UNKNOWN, WRONG, row_of, rows, undecided
+from kvfence.probe.rows import UNKNOWN, WRONG, once_more, row_of, rows, undecided
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import harvests, leak_rate, overall
@@ -66,6 +66,8 @@ def row(*verdicts):
         ([ERROR, CLEAN, CLEAN], CLEAN),
         ([LOST, LOST, LEAK], LEAK),
         ([CLEAN] * 9 + [GARBLED], CLEAN),
+        ([CLEAN] * 9 + [ERROR] * 2, CLEAN),
+        ([CLEAN] * 2 + [ERROR] * 3, ERROR),
         ([CLEAN] * 9 + [GARBLED] * 2, GARBLED),
         ([REFUSED, LOST, REFUSED], REFUSED),
     ],
@@ -83,25 +85,44 @@ def test_what_was_wrong_once_is_told():
 
 
 @pytest.mark.parametrize(
+    ("verdicts", "again"),
+    [
+        ([CLEAN], False),
+        ([REFUSED], False),
+        ([LEAK], False),
+        ([LOST], True),
+        ([ERROR], True),
+        ([LOST, LOST], False),
+        ([LOST, CLEAN], True),
+        ([LOST, CLEAN, CLEAN], False),
+        ([LOST, ERROR], True),
+        ([LOST, ERROR, CLEAN], False),
+        ([CLEAN, LOST], True),
+        ([CLEAN, CLEAN, LOST], False),
+    ],
+)
+def test_a_length_is_asked_for_again_until_it_is_decided(verdicts, again):
+    """Up to twice more where an answer was wrong, also when other lengths were asked for since."""
+    seen = (harvest(CLEAN, CONTROL), *map(harvest, verdicts), harvest(CLEAN, (6000, "asked for")))
+    assert undecided(seen) == (LENGTH if again else None)
+
+
+@pytest.mark.parametrize(
     ("verdicts", "repeats", "again"),
     [
         ([CLEAN], 1, False),
         ([CLEAN], 2, True),
-        ([REFUSED], 1, False),
-        ([LEAK], 5, False),
-        ([LOST], 1, True),
-        ([ERROR], 1, True),
-        ([LOST, LOST], 1, False),
-        ([LOST, CLEAN], 1, True),
-        ([LOST, CLEAN, CLEAN], 1, False),
-        ([LOST, ERROR, CLEAN], 1, False),
-        ([CLEAN] * 4 + [LOST], 5, False),
-        ([LOST, CLEAN, CLEAN], 5, True),
+        ([CLEAN] * 2, 2, False),
+        ([LOST, CLEAN, CLEAN], 4, True),
+        ([LOST, LOST], 4, True),
+        ([REFUSED], 4, False),
+        ([LEAK], 4, False),
     ],
 )
-def test_a_length_is_asked_for_again_until_it_is_decided(verdicts, repeats, again):
-    """As often as is wanted, and up to twice more where an answer was wrong."""
-    assert undecided(tuple(harvest(verdict) for verdict in verdicts), repeats) == (LENGTH if again else None)
+def test_a_length_that_may_leak_is_asked_for_as_often_as_wanted(verdicts, repeats, again):
+    """Not the control, not where one answer was enough."""
+    seen = (harvest(CLEAN, CONTROL), *map(harvest, verdicts))
+    assert once_more(seen, repeats) == (LENGTH if again else None)
 
 
 def test_every_run_of_answers_ends_with_a_verdict_that_it_earned():
@@ -110,9 +131,9 @@ def test_every_run_of_answers_ends_with_a_verdict_that_it_earned():
         seen = ()
         for verdict in verdicts:
             seen += (harvest(verdict),)
-            if undecided(seen, 1) is None:
+            if undecided(seen) is None:
                 break
-        assert undecided(seen, 1) is None
+        assert undecided(seen) is None
         (found,) = rows(seen, Scenario.SWEEP)
         asked = [one.result.verdict for one in seen]
         if found.verdict in WRONG:
@@ -146,9 +167,11 @@ def test_one_wrong_answer_costs_two_more_requests_with_their_seeds_and_no_verdic
 
 
 def test_repeats_ask_each_length_so_often():
-    """Each row says how often."""
+    """Each row says how often; in turn; the control and what is refused are asked once."""
     seen = played(lambda step, _: usual(step), Bounds(repeats=3, requests_max=1000))
-    assert [found.asked for found in harvests(seen)] == [3, 3, 3, 3]
+    assert [found.asked for found in harvests(seen)] == [1, 3, 3, 1]
+    asked = [one.exchange.step.tokens for one in seen if one.exchange.step.part == "harvest"]
+    assert asked[-4:] == [4096, CAMPAIGN.longest] * 2
 
 
 def test_a_wrong_answer_that_could_not_be_asked_for_again_is_inconclusive():
