@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli import probe_options as opt
@@ -13,12 +17,16 @@ from kvfence.cli.probe_limits import limits_from, prices_from
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.drive import NO_JOURNAL
+from kvfence.probe.facts_file import read_facts
+from kvfence.probe.foresight import foresee
 from kvfence.probe.journal import Journal, Recorder
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
 from kvfence.probe.tokenizer_file import tokenizer_of
-from kvfence.report.probe_json import document
+from kvfence.report import probe_plan
+from kvfence.report.probe_json import Document, document
+from kvfence.report.probe_plan import show_plan
 from kvfence.report.probe_terminal import show_probe
 
 
@@ -30,11 +38,14 @@ def probe(
     limit: opt.LimitsKnown = None,
     lengths: opt.Lengths = None,
     repeats: opt.Repeats = 1,
+    facts: opt.FactsFile = None,
+    multiple_of: opt.MultipleOf = None,
+    bisections: opt.Bisections = 6,
     api_key_env: opt.ApiKeyEnv = None,
     depths: opt.Depths = DEPTHS,
     tokenizer: opt.TokenizerFile = None,
     completions: opt.Completions = False,
-    max_requests: opt.MaxRequests = 64,
+    max_requests: opt.MaxRequests = 256,
     budget_tokens: opt.BudgetTokens = None,
     budget_usd: opt.BudgetUsd = None,
     max_rps: opt.MaxRps = None,
@@ -48,6 +59,7 @@ def probe(
     output_format: opt.OutputFormat = Format.TABLE,
     output: opt.Output = None,
     exit_zero: opt.ExitZero = False,
+    dry_run: opt.DryRun = False,
 ) -> None:
     """Does this endpoint answer with my text, and only mine, at every length that it claims?
 
@@ -55,44 +67,49 @@ def probe(
     """
     check_writable(output)
     keys = opt.keys_from(api_key_env or [])
+    known = read_facts(facts) if facts else None
     book = Journal(journal) if journal else NO_JOURNAL
     chosen_seed = _seed(seed, book)
+    bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
+    rates = prices_from(price_in, price_out, file=prices, model=model)
     options = Options(
         target=Target(
             base_url=parse_url(url),
             model=model,
-            declared_context=context,
+            declared_context=context or (known.declared_context if known else None),
             completions=completions,
             timeout_s=timeout,
         ),
-        seeders=(Tenant(name="tenant-a", api_key=keys[0], salt=f"kvfence-a-{chosen_seed:x}"),),
-        harvester=Tenant(name="tenant-b", api_key=keys[1], salt=f"kvfence-b-{chosen_seed:x}"),
-        bounds=Bounds(
-            limits=opt.positive("--limit", limit),
-            lengths=opt.positive("--lengths", lengths),
-            repeats=repeats,
-            requests_max=max_requests,
-            concurrency=concurrency,
-        ),
+        seeders=(_tenant("a", keys[0], chosen_seed),),
+        harvester=_tenant("b", keys[1], chosen_seed),
+        bounds=opt.with_lengths(bounds, known, limit, lengths, multiple_of),
         seed=chosen_seed,
         depths=depths,
-        limits=limits_from(
-            budget_tokens=budget_tokens,
-            budget_usd=budget_usd,
-            max_rps=max_rps,
-            prices=prices_from(price_in, price_out, file=prices, model=model),
-        ),
+        limits=limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates),
         counter=tokenizer_of(tokenizer) if tokenizer else None,
         key=f"kvfence campaign {chosen_seed}".encode(),
     )
+    if dry_run:
+        plan = foresee(options)
+        _report(partial(show_plan, plan), probe_plan.document(plan), output_format, output)
+        return
     result = _with_progress(options, book)
-    machine = output_format is Format.JSON
-    show_probe(result, people_console(machine_on_stdout=machine and output is None))
-    if machine:
-        write_json(document(result), output)
-    else:
-        report_to(lambda console: show_probe(result, console), output)
+    _report(partial(show_probe, result), document(result), output_format, output)
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
+
+
+def _tenant(letter: str, key: str | None, seed: int) -> Tenant:
+    return Tenant(name=f"tenant-{letter}", api_key=key, salt=f"kvfence-{letter}-{seed:x}")
+
+
+def _report(show: Callable[[Console], None], content: Document, output_format: Format, output: Path | None) -> None:
+    """To people always; to a file or a program in the form wanted."""
+    machine = output_format is Format.JSON
+    show(people_console(machine_on_stdout=machine and output is None))
+    if machine:
+        write_json(content, output)
+    else:
+        report_to(show, output)
 
 
 def _with_progress(options: Options, recorder: Recorder) -> ProbeResult:

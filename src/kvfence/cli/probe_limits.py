@@ -10,13 +10,11 @@ from kvfence.errors import UsageError
 from kvfence.probe.limits import Limits, Prices
 
 
-def limits_from(
-    *, budget_tokens: int | None, budget_usd: float | None, max_rps: float | None, prices: Prices | None
-) -> Limits:
+def limits_from(*, tokens: int | None, usd: float | None, per_second: float | None, prices: Prices | None) -> Limits:
     """The limits. Raises `UsageError` for a budget of money without prices."""
-    if budget_usd is not None and prices is None:
+    if usd is not None and prices is None:
         raise UsageError("--budget-usd needs prices: give --price-in and --price-out, or --prices with --model")
-    return Limits(tokens=budget_tokens, usd=budget_usd, prices=prices, requests_per_s=max_rps)
+    return Limits(tokens=tokens, usd=usd, prices=prices, requests_per_s=per_second)
 
 
 def prices_from(

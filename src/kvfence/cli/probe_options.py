@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,10 @@ import typer
 
 from kvfence.cli.output import Format
 from kvfence.errors import UsageError
+from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS
+from kvfence.probe.facts_file import KnownLengths
 from kvfence.probe.prompts import DEPTHS_MAX
+from kvfence.probe.target import Bounds
 
 LONGEST = 2**25
 """Tokens: many times what any model takes; a prompt of it is still built in memory."""
@@ -28,6 +32,18 @@ Repeats = Annotated[
     ),
 ]
 Lengths = Annotated[list[int] | None, typer.Option(help="Ask only these prompt lengths; repeatable.")]
+FactsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--facts", help="What `kvfence audit --format json` wrote: its pools, limits and pages are asked around."
+    ),
+]
+MultipleOf = Annotated[
+    list[int] | None,
+    typer.Option(help="Size of a page or chunk: lengths around a multiple are asked; repeatable. [default: 8192]"),
+]
+Bisections = Annotated[int, typer.Option(help="Lengths asked beyond the plan, to close in on where it turns.", min=0)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan, its cost and its time, and send nothing.")]
 ApiKeyEnv = Annotated[
     list[str] | None,
     typer.Option(help="Variable with an API key; give it twice for two tenants (seeding, then harvesting)."),
@@ -67,6 +83,24 @@ def positive(option: str, lengths: list[int] | None) -> tuple[int, ...]:
         if not 1 <= tokens <= LONGEST:
             raise UsageError(f"{option} {tokens}: a length in tokens is 1 or more, and at most {LONGEST:,}")
     return tuple(lengths or [])
+
+
+def with_lengths(
+    bounds: Bounds,
+    known: KnownLengths | None,
+    limits: list[int] | None,
+    lengths: list[int] | None,
+    multiples: list[int] | None,
+) -> Bounds:
+    """The bounds with the lengths that matter, and what an audit knows of them. Raises `UsageError` for a wrong one."""
+    units = positive("--multiple-of", multiples) or (MULTIPLE_NEAR_TOKENS,)
+    return replace(
+        bounds,
+        limits=positive("--limit", limits),
+        boundaries=known.boundaries if known else (),
+        multiples=tuple(dict.fromkeys((*(known.pages if known else ()), *units))),
+        lengths=positive("--lengths", lengths),
+    )
 
 
 def keys_from(names: list[str]) -> tuple[str | None, str | None]:

@@ -100,7 +100,7 @@ def _probe_options(url: str, lengths: Lengths, seed: int) -> Options:
         target=Target(base_url=url),
         seeders=(Tenant(name="tenant-c", api_key="probe-seeder", salt="probe-seeder"),),
         harvester=Tenant(name="tenant-d", api_key="probe-harvester", salt="probe-harvester"),
-        bounds=Bounds(limits=(lengths.prefill_pool,), seeds_each=1, bisections=2),
+        bounds=Bounds(limits=(lengths.prefill_pool,), multiples=(), sweep_factor=1, seeds_each=1, bisections=2),
         seed=seed,
         key=f"demo {seed}".encode(),
         depths=3,

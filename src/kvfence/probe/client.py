@@ -13,8 +13,8 @@ import httpx
 from kvfence.errors import TargetError, UsageError
 from kvfence.probe.calibration import is_plausible
 from kvfence.probe.keys import Keys
-from kvfence.probe.limits import Cost, Limits, OverLimitError, Pace, Purse
-from kvfence.probe.patience import Patience, retry_after_s
+from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse
+from kvfence.probe.patience import PATIENCE, Patience, retry_after_s
 from kvfence.probe.prompts import STOP
 from kvfence.probe.replies import Failure, ModelCard, Reply, Response, model_cards, reply_of, token_count
 from kvfence.probe.target import Target, Tenant
@@ -28,8 +28,6 @@ TENANT_FIELDS = (("user", "cache_salt"), ("user",), ())
 STRICT = (400, 422)
 NO_SUCH_PATH = (404, 405, 501)
 REDIRECTS_MAX = 5
-UNLIMITED = Limits()
-PATIENCE = Patience()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,59 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from kvfence.errors import TargetError, UsageError
+from kvfence.errors import TargetError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
 from kvfence.probe.campaign import Campaign, next_round
-from kvfence.probe.client import PATIENCE, UNLIMITED, EndpointClient, chosen_model
+from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
-from kvfence.probe.limits import Cost, Limits, OverLimitError
-from kvfence.probe.patience import TOO_MANY, Patience
-from kvfence.probe.prompts import DEPTHS, Recipe, answer_tokens, fixed_chars
+from kvfence.probe.limits import Cost, OverLimitError
+from kvfence.probe.options import Options, campaign_of, with_requests
+from kvfence.probe.patience import TOO_MANY
+from kvfence.probe.prompts import Recipe, answer_tokens
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.replies import ModelCard
 from kvfence.probe.scenarios import SCENARIOS
-from kvfence.probe.target import Bounds, Target, Tenant
+from kvfence.probe.target import Bounds, Target
 from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall
 
 NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
 NOT_THERE = (404, 405)
-SHORTEST_CONTEXT = 1024
-"""Below this there is no room for a few markers, an ask and an answer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """All that a probe is given. Chance comes in as `seed` and `key`."""
-
-    target: Target
-    seeders: tuple[Tenant, ...]
-    """Fill the cache, in turn."""
-    harvester: Tenant
-    bounds: Bounds = field(default_factory=Bounds)
-    seed: int
-    key: bytes = field(repr=False)
-    depths: int = DEPTHS
-    """How many markers each prompt carries."""
-    counter: Counter | None = None
-    """Who counts tokens; None: the endpoint, where it does."""
-    scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
-    limits: Limits = UNLIMITED
-    patience: Patience = PATIENCE
-    clock: Callable[[], float] = time.monotonic
-
-    def tenant(self, name: str) -> Tenant:
-        """The tenant of that name."""
-        return next(tenant for tenant in (*self.seeders, self.harvester) if tenant.name == name)
-
 
 Watcher = Callable[[Step, int], None]
 """Told before each request: the step, and how many were made before."""
@@ -78,11 +50,11 @@ def run(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_J
 async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """`run`, for a caller who has an event loop."""
     target = options.target
-    limits = replace(options.limits, requests=options.limits.requests or options.bounds.requests_max)
+    limits = with_requests(options.limits, options.bounds)
     stopped_by = ""
     async with EndpointClient(target, limits=limits, patience=options.patience) as client:
         card = await _card(client, options)
-        campaign = _campaign(options, card)
+        campaign = campaign_of(options, target.declared_context or card.declared_context)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester))
         fitter = Fitter(options.key, options.counter or ask_endpoint)
         asker = _Asker(client, card.name, options, fitter, options.clock(), recorder)
@@ -158,27 +130,6 @@ def _unasked(campaign: Campaign, bounds: Bounds, seen: Seen) -> tuple[int, ...]:
     left = [tokens for tokens, _ in planned(campaign, bounds)[len(results) :]]
     wanted = next_round(campaign, replace(bounds, requests_max=len(seen) + 1), seen, SCENARIOS)
     return tuple(left) or tuple(step.tokens for step in wanted if step.scenario is not Scenario.SWEEP)
-
-
-def _campaign(options: Options, card: ModelCard) -> Campaign:
-    target = options.target
-    declared = target.declared_context or card.declared_context
-    if declared is None:
-        raise UsageError(f"{target.shown}/models does not say how long a context it has; give it with --context")
-    needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths))
-    if declared < needed:
-        raise UsageError(
-            f"a context of {declared} tokens is too short to probe with {options.depths} markers; {needed} are needed"
-        )
-    return Campaign(
-        seed=options.seed,
-        key=options.key,
-        declared_context=declared,
-        depths=options.depths,
-        seeders=tuple(tenant.name for tenant in options.seeders),
-        harvester=options.harvester.name,
-        scenarios=options.scenarios,
-    )
 
 
 async def _card(client: EndpointClient, options: Options) -> ModelCard:

@@ -1,14 +1,26 @@
 """Which exact lengths matter, and why. Pure: the next step follows from what has been seen.
 
-In rising order: a short control (can this model copy at all?), half the declared context, both sides of every limit
-that is known, just under what is declared, and just past it. Before each length but the control the other tenant
-plants its markers, in prompts as long as the longest that was answered rightly so far: what it leaves in the pool is
-what a stale page would show. Last, bisection between the longest clean length and the shortest that was not.
+In rising order: a short control (can this model copy at all?), a geometric sweep up to half the declared context, both
+sides of every limit that is known and of a page's or chunk's multiple, just under what is declared, and just past it.
+Before each length but the control the other tenant plants its markers, in prompts as long as the longest that was
+answered rightly so far: what it leaves in the pool is what a stale page would show. Last, what lies between the longest
+clean length and the shortest that was not: a figure that the endpoint itself names when it refuses, then bisection.
 """
 
 from __future__ import annotations
 
+from itertools import chain
+
 from kvfence.findings.recall import LengthResult, LengthVerdict
+from kvfence.probe.boundaries import (
+    NEAR_LIMIT_TOKENS,
+    SWEEP_FROM,
+    Boundary,
+    around_multiple,
+    both_sides,
+    geometric,
+    stated_in,
+)
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.prompts import fixed_chars
 from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario
@@ -19,7 +31,6 @@ from kvfence.probe.verdict import control_failed, harvests, longest_clean
 CONTROL_TOKENS = 768
 """Of a prompt with few markers; with many it is half as long again as they need."""
 PAST_DECLARED_TOKENS = 64
-NEAR_LIMIT_TOKENS = 32
 
 
 def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
@@ -28,13 +39,15 @@ def planned(campaign: Campaign, bounds: Bounds) -> tuple[tuple[int, str], ...]:
     control = (min(control_tokens(campaign.depths), longest), "control: can this model copy markers at all")
     if bounds.lengths:
         return (control, *((tokens, "asked for") for tokens in sorted(set(bounds.lengths))))
-    wanted = {
-        campaign.declared_context // 2: "half of the declared context",
-        longest: "just under the declared context",
-    }
-    for limit in bounds.limits:
-        wanted.setdefault(limit - campaign.answer_tokens - NEAR_LIMIT_TOKENS, f"just under the limit {limit:,}")
-        wanted.setdefault(limit + NEAR_LIMIT_TOKENS, f"just over the limit {limit:,}")
+    sweep = geometric(campaign.declared_context, factor=bounds.sweep_factor, above=SWEEP_FROM * control[0])
+    known = (*(Boundary(limit, "limit") for limit in bounds.limits), *bounds.boundaries)
+    wanted: dict[int, str] = {longest: "just under the declared context"}
+    for tokens, why in chain(
+        sweep,
+        *(both_sides(boundary, campaign.answer_tokens) for boundary in known),
+        *(around_multiple(unit) for unit in bounds.multiples),
+    ):
+        wanted.setdefault(tokens, why)
     rising = sorted((tokens, why) for tokens, why in wanted.items() if control[0] < tokens <= longest)
     past = (campaign.declared_context + PAST_DECLARED_TOKENS, "past what is declared")
     return (control, *rising, past)
@@ -79,6 +92,12 @@ def _bisection(
     others = [tokens for tokens in failed if clean < tokens <= campaign.longest]
     if not others or min(others) - clean <= NEAR_LIMIT_TOKENS:
         return None
+    refusals = (result.detail for result in results if result.verdict is LengthVerdict.REFUSED)
+    for figure in stated_in(refusals, between=(clean, min(others) + campaign.answer_tokens)):
+        under = figure - campaign.answer_tokens
+        for tokens in (under, figure + 1):
+            if clean + 1 < tokens < min(others) - 1:
+                return tokens, f"the endpoint names {figure:,} when it refuses"
     return (clean + min(others)) // 2, "bisection: where does it turn"
 
 

@@ -42,6 +42,9 @@ class Limits:
     """With retries."""
 
 
+UNLIMITED = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Of one request."""

@@ -36,6 +36,9 @@ class Patience:
         return wait if wait <= self.wait_s_max else None
 
 
+PATIENCE = Patience()
+
+
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds that `Retry-After` names, as a number or as a date (RFC 9110, 10.2.3); None without one that is right."""
     said = headers.get("retry-after", "").strip()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from kvfence.errors import UsageError
+from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS, Boundary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,12 @@ class Bounds:
 
     limits: tuple[int, ...] = ()
     """Lengths at which something is known or thought to change, such as a pool's size."""
+    boundaries: tuple[Boundary, ...] = ()
+    """The same, where it is known what they are."""
+    multiples: tuple[int, ...] = (MULTIPLE_NEAR_TOKENS,)
+    """Sizes of a page or a chunk; the default is a multiple of all usual ones."""
+    sweep_factor: int = 4
+    """By how much one length of the geometric sweep is shorter than the next; under 2: none but half of the context."""
     lengths: tuple[int, ...] = ()
     """Only these lengths, besides the control; empty for the usual plan."""
     repeats: int = 1
@@ -58,8 +65,9 @@ class Bounds:
     wrong answer is asked for again in any case, up to twice more."""
     seeds_each: int = 2
     """How many prompts the seeding tenant sends before each harvest."""
-    bisections: int = 4
-    requests_max: int = 64
+    bisections: int = 6
+    """How many lengths are asked beyond the plan, to close in on where it turns."""
+    requests_max: int = 256
     rounds_each: int = 4
     """How many rounds a scenario beside the sweep sends."""
     concurrency: int = 8

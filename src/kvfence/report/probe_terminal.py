@@ -50,6 +50,8 @@ def show_probe(result: ProbeResult, console: Console) -> None:
     if result.spent:
         console.print(_spent(result.spent), style="dim")
     console.print(Text(_rate(result.leak_rate)), style="dim")
+    if result.unasked:
+        console.print(f"not asked: {', '.join(f'{tokens:,}' for tokens in result.unasked)} tokens", style="yellow")
     console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
 
 

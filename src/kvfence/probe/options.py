@@ -1,0 +1,69 @@
+"""All that a probe is given, and the campaign that follows from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kvfence.errors import UsageError
+from kvfence.probe.campaign import Campaign
+from kvfence.probe.counting import Counter
+from kvfence.probe.limits import UNLIMITED, Limits
+from kvfence.probe.patience import PATIENCE, Patience
+from kvfence.probe.prompts import DEPTHS, answer_tokens, fixed_chars
+from kvfence.probe.record import Scenario
+from kvfence.probe.target import Bounds, Target, Tenant
+
+SHORTEST_CONTEXT = 1024
+"""Below this there is no room for a few markers, an ask and an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """All that a probe is given. Chance comes in as `seed` and `key`."""
+
+    target: Target
+    seeders: tuple[Tenant, ...]
+    """Fill the cache, in turn."""
+    harvester: Tenant
+    bounds: Bounds = field(default_factory=Bounds)
+    seed: int
+    key: bytes = field(repr=False)
+    depths: int = DEPTHS
+    """How many markers each prompt carries."""
+    counter: Counter | None = None
+    """Who counts tokens; None: the endpoint, where it does."""
+    scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
+    limits: Limits = UNLIMITED
+    patience: Patience = PATIENCE
+    clock: Callable[[], float] = time.monotonic
+
+    def tenant(self, name: str) -> Tenant:
+        """The tenant of that name."""
+        return next(tenant for tenant in (*self.seeders, self.harvester) if tenant.name == name)
+
+
+def campaign_of(options: Options, declared: int | None) -> Campaign:
+    """The campaign over a declared context. Raises `UsageError` where that is not known, or too short."""
+    if declared is None:
+        raise UsageError(f"{options.target.shown}/models: it is not known how long a context it has; give --context")
+    needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths))
+    if declared < needed:
+        raise UsageError(
+            f"a context of {declared} tokens is too short to probe with {options.depths} markers; {needed} are needed"
+        )
+    return Campaign(
+        seed=options.seed,
+        key=options.key,
+        declared_context=declared,
+        depths=options.depths,
+        seeders=tuple(tenant.name for tenant in options.seeders),
+        harvester=options.harvester.name,
+        scenarios=options.scenarios,
+    )
+
+
+def with_requests(limits: Limits, bounds: Bounds) -> Limits:
+    """The limits with the bound on requests, which retries count against too."""
+    return replace(limits, requests=limits.requests or bounds.requests_max)

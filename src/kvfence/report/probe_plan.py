@@ -1,0 +1,38 @@
+"""A probe's plan before it is run, for people and as JSON (schema 1)."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+
+from kvfence.findings.foreseen import Foreseen
+from kvfence.report.probe_json import SCHEMA, Document
+
+
+def show_plan(plan: Foreseen, console: Console) -> None:
+    """One line for each run of like requests, then what all of them take."""
+    table = Table(title=f"{plan.model} at {plan.url}: nothing was sent", title_justify="left", title_style="bold")
+    for heading in ("requests", "tokens"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("part")
+    table.add_column("why")
+    for (tokens, part, why), same in groupby(plan.requests, key=lambda one: (one.tokens, one.part, one.why)):
+        table.add_row(str(len(list(same))), f"{tokens:,}", part, why)
+    console.print(table)
+    spent = plan.spent
+    usd = "unknown without prices" if spent.usd is None else f"{spent.usd:,.2f} US dollars"
+    console.print(
+        f"{spent.requests} requests, {spent.prompt_tokens:,} prompt and at most {spent.answer_tokens:,} answer tokens; "
+        f"cost: {usd}"
+    )
+    console.print(f"about {plan.seconds:,.0f} s {plan.speeds}", style="dim")
+    if plan.stopped_by:
+        console.print(f"{plan.stopped_by} would end it before it is over", style="yellow")
+
+
+def document(plan: Foreseen) -> Document:
+    """What `kvfence probe --dry-run --format json` writes."""
+    return {"schema": SCHEMA, "dry_run": True, **dataclasses.asdict(plan)}
