@@ -7,7 +7,7 @@ import httpx
 import openai
 import pytest
 
-from support.programs import assert_one_clear_line, run_kvfence, served, wait_until
+from support.programs import assert_one_clear_line, run_kvfence, served, shared_memory_of, wait_until, workers_of
 
 
 @pytest.fixture(scope="module")
@@ -197,18 +197,14 @@ def test_no_worker_outlives_its_server(how):
     """However the server ends, its worker processes and its shared memory are gone soon after."""
     with served("--context", "4096", "--workers", "process") as (_, lines):
         process = served.last
-        children = [int(pid) for pid in children_of(process.pid)]
-        segments = set(Path("/dev/shm").glob("psm_*"))
+        children, segments = workers_of(process), shared_memory_of(process)
         assert len(children) >= 2, lines
+        assert segments
         process.send_signal(how)
         process.wait(timeout=30)
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children))
-    wait_until(lambda: not segments & set(Path("/dev/shm").glob("psm_*")) or how is signal.SIGKILL)
+    wait_until(lambda: not any(segment.exists() for segment in segments) or how is signal.SIGKILL)
     assert process.returncode == (-9 if how is signal.SIGKILL else 0)
-
-
-def children_of(pid):
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
 
 
 def test_audit_reads_the_cells_own_log(cell, tmp_path):

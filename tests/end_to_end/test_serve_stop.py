@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from support.programs import served, wait_until
+from support.programs import served, shared_memory_of, wait_until, workers_of
 
 CLIENTS = 24
 LONG = {"prompt": "ab " * 100, "max_tokens": 900}
@@ -59,8 +59,7 @@ def test_sigterm_under_load_ends_every_client_with_the_reason():
     """503, or an error event of a stream that has begun; no 500, no traceback, exit 0, nothing left behind."""
     with served("--context", "2048", "--workers", "process") as (url, lines):
         process = served.last
-        segments = set(Path("/dev/shm").glob("psm_*"))
-        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+        workers, segments = workers_of(process), shared_memory_of(process)
         clients = Clients(url)
         wait_until(lambda: figure(url, "kvfence_rooms_open") == CLIENTS)
         assert clients.began.acquire(timeout=30)
@@ -74,7 +73,7 @@ def test_sigterm_under_load_ends_every_client_with_the_reason():
     assert not [line for line in lines if "Traceback" in line or "Error" in line], lines
     assert process.returncode == 0
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
-    wait_until(lambda: not segments & set(Path("/dev/shm").glob("psm_*")))
+    wait_until(lambda: not any(segment.exists() for segment in segments))
 
 
 def test_while_it_stops_new_requests_are_told_and_those_who_do_not_read_or_send_hold_nothing_up():

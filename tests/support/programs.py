@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from support.loopback import on_loopback
 
@@ -60,6 +61,17 @@ def served(*args: str) -> Iterator[tuple[str, list[str]]]:
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that a server with `--workers process` has started."""
+    return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii").split()]
+
+
+def shared_memory_of(process: subprocess.Popen[str]) -> set[Path]:
+    """The segments that a server has mapped: its own, whatever other servers run on this machine."""
+    mapped = (line.split()[-1] for line in Path(f"/proc/{process.pid}/maps").read_text("utf-8").splitlines())
+    return {Path(name) for name in mapped if name.startswith("/dev/shm/psm_")}
 
 
 def _read(process: subprocess.Popen[str], lines: list[str], ready: threading.Event) -> None:
