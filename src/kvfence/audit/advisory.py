@@ -17,6 +17,7 @@ import msgspec
 from kvfence.audit.deployment import engine_of, is_older, role_of
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.finding import Confidence, Severity
+from kvfence.findings.source_tree import FixVerdict, SourceTree
 
 _PACKAGES = {Engine.SGLANG: "sglang", Engine.VLLM: "vllm"}
 _PRE_RELEASE = re.compile(r"\d\.?(?:a|b|rc|dev)\d*")
@@ -55,6 +56,8 @@ class _Specific(msgspec.Struct, frozen=True):
     covered_by: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
     needs: str | None = None
+    ended_by: tuple[tuple[str, ...], ...] = ()
+    part_of_end: tuple[str, ...] = ()
 
 
 class Advisory(msgspec.Struct, frozen=True):
@@ -103,6 +106,9 @@ class Hit:
     advisory: Advisory
     severity: Severity
     confidence: Confidence
+    tree: SourceTree | None = None
+    """Where its code was given and lacks what would end it."""
+    lacks: tuple[FixVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,9 @@ class Open:
     advisory: Advisory
     missing: str
     decisive: bool
+    tree: SourceTree | None = None
+    """As for `Hit`."""
+    lacks: tuple[FixVerdict, ...] = ()
 
 
 @cache

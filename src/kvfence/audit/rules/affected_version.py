@@ -23,6 +23,12 @@ medium where the log only bounds it (SGLang does not print its version) or the r
 Where the bounds leave it open the rule says so, and does not pass. What hangs on more than the version (vLLM's faults
 need a hybrid model, a lease too short, or transfers both ways) is told as not checked.
 
+With `--source` the code that runs is asked as well. Where it has the fix (a backport), the version alone makes no
+finding, and the report says which line of the tree that rests on. Where it lacks the fix, the finding says both, and a
+version that is not known leaves nothing open. A tree that calls itself another version than the node's is not what the
+node runs: it decides nothing here. What stays with the version all the same: x_KVFENCE-2026-0002, which is ended by
+more than a tree is asked for, and vLLM's hybrid models and two-way transfers, of which nothing is asked.
+
 ## What ends it
 
 The release that is named, on every worker of the pair; where none is, the check that covers it.
@@ -32,11 +38,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kvfence.audit.advisory import Advisory, Hit, Open, judged_by_version
+from kvfence.audit.advisory import Advisory, Hit, Open
 from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, is_older
+from kvfence.audit.in_tree import Ended, judged, may_run
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Confidence, Finding, Severity
+from kvfence.findings.source_tree import FixVerdict, SourceTree
 
 ID = "affected-version"
 CODE = "KVF302"
@@ -52,15 +60,24 @@ _COVER = {Engine.SGLANG: "set --disaggregation-enable-kv-checksum on prefill and
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for each node with an advisory of its own."""
     for node in deployment.nodes:
-        hits = [found for found in judged_by_version(node) if isinstance(found, Hit)]
+        hits = [found for found in judged(node, deployment.trees) if isinstance(found, Hit)]
         if hits:
             yield _finding(node, sorted(hits, key=lambda hit: _WORST_FIRST.index(hit.severity)))
 
 
 def gaps(deployment: Deployment) -> Iterator[NotChecked]:
-    """What could not be told of a node, for want of its version or of what else a record needs."""
+    """What could not be told of a node, for want of its version or of what else a record needs; what its code ends."""
     for node in deployment.nodes:
-        found = [one for one in judged_by_version(node) if isinstance(one, Open)]
+        all_of_it = list(judged(node, deployment.trees))
+        found = [one for one in all_of_it if isinstance(one, Open)]
+        for ended in (one for one in all_of_it if isinstance(one, Ended)):
+            yield NotChecked(node.name, _ended(node, ended), decisive=False, rules=(ID,))
+        for tree in _of_others(node, deployment.trees) if all_of_it else ():
+            why = (
+                f"the tree {tree.name} calls itself {tree.version_said}, and this worker runs {_version(node)}: "
+                "what is in that tree was not held against its advisories"
+            )
+            yield NotChecked(node.name, why, decisive=False, rules=(ID,))
         for decisive in (True, False):
             left = [one for one in found if one.decisive is decisive]
             if left:
@@ -75,7 +92,10 @@ def _finding(node: NodeFacts, hits: Sequence[Hit]) -> Finding:
         confidence=Confidence.HIGH if all(hit.confidence is Confidence.HIGH for hit in worst) else Confidence.MEDIUM,
         node=node.name,
         message=f"This {node.text('role')} worker runs {_version(node)}. {' '.join(_told(hit) for hit in hits)}",
-        evidence=node.evidence("engine_version", "engine_version_max", "engine_version_min", "role", "checks"),
+        evidence=(
+            *node.evidence("engine_version", "engine_version_max", "engine_version_min", "role", "checks"),
+            *dict.fromkeys(verdict.seen for hit in hits for verdict in hit.lacks if verdict.seen),
+        ),
         fix=_fix(node, [hit.advisory for hit in hits]),
     )
 
@@ -100,7 +120,31 @@ def _version(node: NodeFacts) -> str:
 
 def _told(hit: Hit) -> str:
     ends = f"fixed in {hit.advisory.fixed}" if hit.advisory.fixed else "no release known that fixes it"
-    return f"{hit.advisory.id}, {hit.severity}: {hit.advisory.summary} ({ends})."
+    return f"{hit.advisory.id}, {hit.severity}: {hit.advisory.summary} ({ends}{_lacking(hit)})."
+
+
+def _lacking(found: Hit | Open) -> str:
+    if found.tree is None:
+        return ""
+    return f"; the tree {found.tree.name} lacks {', '.join(verdict.fix for verdict in found.lacks)} too"
+
+
+def _ended(node: NodeFacts, ended: Ended) -> str:
+    fixes = ", ".join(f"{verdict.fix} ({_place(verdict)})" for verdict in ended.by)
+    return (
+        f"{ended.advisory.id} is not reported by its version, {_version(node)}: the tree {ended.tree.name} has "
+        f"{fixes}; that it runs this tree is taken on your word"
+    )
+
+
+def _place(verdict: FixVerdict) -> str:
+    return f"{verdict.seen.file}:{verdict.seen.line}" if verdict.seen else verdict.reason
+
+
+def _of_others(node: NodeFacts, trees: Sequence[SourceTree]) -> Iterator[SourceTree]:
+    """Trees of its engine that cannot be what it runs."""
+    engine = engine_of(node)
+    return (tree for tree in trees if engine and tree.engine == engine.value and not may_run(tree, node))
 
 
 def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
@@ -118,7 +162,7 @@ def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
 
 def _why(node: NodeFacts, left: Sequence[Open]) -> str:
     source = "what the endpoint says" if from_endpoint(node) else "the log"
-    told = "; ".join(f"{one.advisory.id} hangs on {one.missing}" for one in left)
+    told = "; ".join(f"{one.advisory.id} hangs on {one.missing}{_lacking(one)}" for one in left)
     engine = engine_of(node)
     how = f"; {_HOW[engine]}" if engine and left[0].decisive else ""
     return f"{told}, which is not in {source}{how}"
