@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# As many processes as cores, four at most: some tests start servers of their own.
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -25,8 +27,8 @@ demo: $(VENV)/.base ## the incident from start to end on this machine
 	$(BIN)/kvfence demo
 
 test: $(VENV)/.dev lint type ## everything that must pass
-	$(BIN)/python -m pytest
-	$(BIN)/python -O -m pytest -q -W "ignore::pytest.PytestConfigWarning" tests/unit/core tests/stateful
+	$(BIN)/python -m pytest $(PARALLEL)
+	PYTHONOPTIMIZE=1 $(BIN)/python -m pytest -q $(PARALLEL) -W "ignore::pytest.PytestConfigWarning" tests/stateful
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
