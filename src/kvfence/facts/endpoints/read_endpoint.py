@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kvfence.errors import TargetError
 from kvfence.facts.endpoints import cell, dynamo, llama_cpp, sglang, tensorrt_llm, tgi, vllm
@@ -16,9 +16,6 @@ from kvfence.facts.endpoints.router import PATHS as ROUTER_PATHS
 from kvfence.facts.endpoints.router import Worker, Workers, workers
 from kvfence.facts.fact import Fact, NodeFacts
 from kvfence.facts.reading import Reading
-
-if TYPE_CHECKING:
-    import httpx
 
 _READERS: tuple[Callable[[Pages], tuple[NodeFacts, ...]], ...] = (
     cell.read,
@@ -54,25 +51,32 @@ async def _read(base: Base, access: Access) -> Reading:
     import httpx  # noqa: PLC0415 — audits of logs do not pay for loading it
 
     try:
-        async with asyncio.timeout(access.target_s), httpx.AsyncClient(timeout=None) as client:  # noqa: S113 — `ask` bounds the whole exchange
-            pages = await _pages(client, base, access, (*PATHS, *ROUTER_PATHS))
+        async with asyncio.timeout(access.target_s):
+            trust = httpx.create_ssl_context()  # once: it reads every authority there is
+            pages = await _pages(base, access, trust)
             _require_answer(pages)
             listed = workers(pages)
             if listed is not None:
-                return await _routed(client, listed, access, pages.advertised())
+                return await _routed(listed, access, trust, pages.advertised())
     except TimeoutError as error:
         raise TargetError(f"{base.shown}: it was not read within {access.target_s:g} s; try it again") from error
     nodes = nodes_of(pages)
     return Reading(nodes, () if nodes else (_UNKNOWN,), _unanswered(pages))
 
 
-async def _pages(client: httpx.AsyncClient, base: Base, access: Access, paths: tuple[str, ...]) -> Pages:
-    """All pages; the old name of SGLang's settings only where the new one is not there, since it logs a warning."""
-    answers = await ask(client, base, paths, access)
-    now, old = sglang.SERVER_INFO
-    first = answers[now]
-    if isinstance(first, Page) and first.status in _NOT_FOUND:
-        answers |= await ask(client, base, (old,), access)
+async def _pages(base: Base, access: Access, trust: ssl.SSLContext) -> Pages:
+    """All pages; the old name of SGLang's settings only where the new one is not there, since it logs a warning.
+
+    Each server has a client of its own: connections are counted by client, and one that hangs would keep them from all.
+    """
+    import httpx  # noqa: PLC0415 — audits of logs do not pay for loading it
+
+    async with httpx.AsyncClient(timeout=None, verify=trust) as client:  # noqa: S113 — `ask` bounds the whole exchange
+        answers = await ask(client, base, (*PATHS, *ROUTER_PATHS), access)
+        now, old = sglang.SERVER_INFO
+        first = answers[now]
+        if isinstance(first, Page) and first.status in _NOT_FOUND:
+            answers |= await ask(client, base, (old,), access)
     return Pages(base, answers)
 
 
@@ -101,10 +105,10 @@ def _unanswered(pages: Pages) -> tuple[str, ...]:
     return tuple(f"no answer from {', '.join(paths)}: {why}" for why, paths in by_reason.items())
 
 
-async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access, promised: Fact | None) -> Reading:
+async def _routed(listed: Workers, access: Access, trust: ssl.SSLContext, promised: Fact | None) -> Reading:
     """What a router's workers say, asked at once and without the key, which is for the server that the user named."""
     keyless = replace(access, api_key=None)
-    readings = await asyncio.gather(*(_worker(client, worker, keyless) for worker in listed.asked))
+    readings = await asyncio.gather(*(_worker(worker, keyless, trust) for worker in listed.asked))
     notes = [f"a router; its workers were asked: {', '.join(worker.base.shown for worker in listed.asked) or 'none'}"]
     return Reading(
         nodes=tuple(_behind(promised, node) for reading in readings for node in reading.nodes),
@@ -113,9 +117,9 @@ async def _routed(client: httpx.AsyncClient, listed: Workers, access: Access, pr
     )
 
 
-async def _worker(client: httpx.AsyncClient, worker: Worker, access: Access) -> Reading:
+async def _worker(worker: Worker, access: Access, trust: ssl.SSLContext) -> Reading:
     shown = worker.base.shown
-    pages = await _pages(client, worker.base, access, (*PATHS, *ROUTER_PATHS))
+    pages = await _pages(worker.base, access, trust)
     try:
         _require_answer(pages)
     except TargetError as error:

@@ -10,6 +10,7 @@ from kvfence.facts.endpoints.fetch import Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
 from support.audit_logs import INCIDENT
 from support.endpoint_servers import Server, as_json, engine, sglang, vllm
+from support.programs import tcp_server, wait_until
 
 PATIENT = Access(api_key="sk-hunter2hunter2", page_s=30.0, target_s=60.0)
 
@@ -92,3 +93,18 @@ def test_a_long_list_is_cut_and_said_so():
         reading = read_endpoint(router.url, PATIENT)
     assert sum("no connection" in gap for gap in reading.gaps) == 32
     assert any("8 were left out" in gap for gap in reading.gaps)
+
+
+def test_workers_that_hang_keep_no_connection_from_the_others():
+    """Twelve that answer nothing before the last has been asked: it is read all the same."""
+    with ExitStack() as stack:
+        worker, router = (stack.enter_context(engine(pages)) for pages in (sglang("0.5.19-prefill"), {}))
+
+        def waits(_connection: socket.socket) -> None:
+            wait_until(lambda: bool(worker.asked), within_s=60)
+
+        hanging = [stack.enter_context(tcp_server(waits)).removesuffix("/v1") for _ in range(12)]
+        _listing(router, *hanging, worker.url)
+        reading = read_endpoint(router.url, PATIENT)
+    assert [node.text("role") for node in reading.nodes] == ["prefill"]
+    assert len(reading.gaps) == 12
