@@ -7,6 +7,7 @@ SGLang 0.5.23 and vLLM 0.32 `layers/linear.py` (`QKVParallelLinear`, `MergedColu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from kvfence.plan.context import context_of, stretched
 from kvfence.plan.families import linear, mla
@@ -27,14 +28,19 @@ def of_layers(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> Iter
     """Bytes of each tensor of the layers on one GPU's stage, in the order in which they are made."""
     full, recurrent = linear.kinds(config) if linear.matches(config) else (config.layers, 0)
     sparse = moe_layers(config)
-    here = setting.layers_here(config.layers)
+    layers, here = config.layers, setting.layers_here(config.layers)
+    if full + recurrent != layers:
+        recurrent = 0
+
+    @cache  # hundreds of layers, of a few kinds
+    def one(*, keeps_state: bool, dense: bool) -> tuple[int, ...]:
+        mixer = _recurrent if keeps_state else _mixer
+        rest = _dense(config, setting, sizes, dense_width(config)) if dense else _experts(config, setting, sizes)
+        return (*mixer(config, setting, sizes), *rest)
+
     for layer in range(here):
-        kind = _recurrent if layer * config.layers // here < recurrent and full + recurrent == config.layers else _mixer
-        yield from kind(config, setting, sizes)
-        if layer * config.layers // here < config.layers - sparse:
-            yield from _dense(config, setting, sizes, dense_width(config))
-        else:
-            yield from _experts(config, setting, sizes)
+        like = layer * layers // here
+        yield from one(keeps_state=like < recurrent, dense=like < layers - sparse)
 
 
 def of_tables(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> Iterator[int]:
