@@ -5,6 +5,9 @@ import pytest
 from support.programs import assert_one_clear_line, run_kvfence
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")

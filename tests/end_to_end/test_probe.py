@@ -22,9 +22,15 @@ def leaking():
         yield url
 
 
-def test_the_old_rules_are_found_from_outside(leaking):
+@pytest.fixture(scope="module")
+def found(leaking):
+    return probed(leaking, "--limit", "5312")
+
+
+@pytest.mark.slow
+def test_the_old_rules_are_found_from_outside(found):
     """A leak: exit 1, and the lengths over the pool carry the other tenant's markers with status 200."""
-    ran, report = probed(leaking, "--limit", "5312")
+    ran, report = found
     assert ran.code == 1
     assert (report["schema"], report["verdict"], report["declared_context"]) == (1, "leak", 8192)
     assert all(set(length) >= KEYS for length in report["lengths"])
@@ -38,9 +44,10 @@ def test_the_old_rules_are_found_from_outside(leaking):
     assert all(length["foreign"] > 0 and length["recalled"] == 0 for length in by_verdict["leak"])
 
 
-def test_no_foreign_marker_is_printed_whole(leaking):
-    """Evidence is masked, in the document and in the table."""
-    _, report = probed(leaking)
+@pytest.mark.slow
+def test_no_foreign_marker_is_printed_whole(found):
+    """Evidence is masked in the document."""
+    _, report = found
     shown = [mark["shown"] for length in report["lengths"] for mark in length["evidence"]]
     assert shown
     assert all(len(mark.split("…")[0]) == 4 for mark in shown)
@@ -57,6 +64,7 @@ def test_the_fence_is_clean_from_outside(api):
     assert [length["verdict"] for length in report["lengths"]] == ["clean", "clean", "clean", "refused"]
 
 
+@pytest.mark.slow
 def test_a_cell_with_workers_as_processes_leaks_and_is_fenced_alike():
     """The same two verdicts where the pools lie in shared memory."""
     verdicts = []
@@ -66,6 +74,7 @@ def test_a_cell_with_workers_as_processes_leaks_and_is_fenced_alike():
     assert verdicts == ["leak", "clean"]
 
 
+@pytest.mark.slow
 def test_a_context_that_is_overstated_has_its_own_verdict():
     """I7: told of a larger context than is usable, the probe finds the refusal below it."""
     with served("--context", "8192") as (url, _):

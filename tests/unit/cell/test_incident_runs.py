@@ -9,6 +9,7 @@ from kvfence.core.rules import FENCED, PLACEHOLDER, Layer, only
 RUNS = 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "leaks"),
     [(PLACEHOLDER, True), (FENCED, False), (only(Layer.CLEAN_PAGES), False)],
