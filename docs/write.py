@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from kvfence.audit.catalogue import cards  # noqa: E402 — the path is set above
 from kvfence.audit.pages import index, page  # noqa: E402 — the same
 from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
-from kvfence.cli.main import app, options  # noqa: E402 — the same
+from kvfence.cli.main import options, program  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
 from support.plan_cases import page as plans_against_logs  # noqa: E402 — the same
 
@@ -39,7 +39,7 @@ Written from the program by `make docs`. `kvfence COMMAND --help` tells the same
 
 def commands() -> dict[str, Callable[..., None]]:
     """Every command by its name, in the order of the program."""
-    found = [command.callback for command in app.registered_commands if command.callback]
+    found = [command.callback for command in program().registered_commands if command.callback]
     return {callback.__name__: callback for callback in found}
 
 

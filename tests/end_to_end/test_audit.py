@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kvfence.cli.main import program
 from support.audit_logs import CELL_START, HEADLINE, INCIDENT, LOGS, UNIFIED
 
 PREFILL, DECODE = (INCIDENT / f"sglang-0.5.19-{role}.log" for role in ("prefill", "decode"))
@@ -130,11 +131,20 @@ def test_a_name_that_is_no_text_is_printed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
-def test_no_log_of_the_corpus_brings_it_down(log: Path):
+def test_no_log_of_the_corpus_brings_it_down(capsys: pytest.CaptureFixture[str], log: Path):
     """Each log of the corpus ends with a verdict's code and an empty standard error."""
-    run = _audit(log)
+    assert program("audit")(["audit", str(log)], standalone_mode=False) in {0, 1, 3}
+    assert capsys.readouterr().err == ""
+
+
+def test_all_logs_of_the_corpus_do_not_either():
+    """As one deployment, in a process of its own."""
+    run = _audit("--format", "json", *LOGS)
     assert run.returncode in {0, 1, 3}
-    assert run.stderr == b""
+    assert b"internal error" not in run.stderr
+    report = json.loads(run.stdout)
+    told = " ".join([node["node"] for node in report["nodes"]] + [gap["what"] for gap in report["not_checked"]])
+    assert [log.stem for log in LOGS if log.stem not in told] == []
 
 
 def test_noise_costs_no_memory(tmp_path: Path):

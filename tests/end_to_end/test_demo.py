@@ -4,7 +4,6 @@ import pytest
 
 from support.programs import assert_one_clear_line, run_kvfence
 
-
 pytestmark = pytest.mark.slow
 
 

@@ -10,24 +10,10 @@ from typing import Annotated, NoReturn
 import typer
 
 import kvfence
-from kvfence.cli.audit import audit
-from kvfence.cli.demo import demo
+from kvfence.cli.commands import COMMANDS, load
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.explain import explain
-from kvfence.cli.gate import gate
-from kvfence.cli.plan import plan
-from kvfence.cli.probe import probe
-from kvfence.cli.serve import serve
 from kvfence.cli.streams import mend_streams, print_to_nobody
 from kvfence.errors import KvfenceError
-
-app = typer.Typer(
-    name="kvfence",
-    help=kvfence.__doc__,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def _print_version(wanted: bool) -> None:
@@ -36,7 +22,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     *,
     version: Annotated[
@@ -47,13 +32,19 @@ def options(
     del version  # its callback has dealt with it
 
 
-app.command()(demo)
-app.command()(probe)
-app.command()(audit)
-app.command()(gate)
-app.command()(explain)
-app.command()(plan)
-app.command()(serve)
+def program(asked: str = "") -> typer.Typer:
+    """The program with the command that is asked for; with all of them where none is, or none that there is."""
+    app = typer.Typer(
+        name="kvfence",
+        help=kvfence.__doc__,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    for name in (asked,) if asked in COMMANDS else COMMANDS:
+        app.command()(load(name))
+    return app
 
 
 def run() -> None:
@@ -61,7 +52,7 @@ def run() -> None:
     mend_streams()
     words = sys.argv[1:]
     try:
-        code = app(words or ["--help"], prog_name="kvfence", standalone_mode=False)
+        code = program(*words[:1])(words or ["--help"], prog_name="kvfence", standalone_mode=False)
         sys.exit(code if words else ExitCode.USAGE)
     except typer.Abort:
         raise KeyboardInterrupt from None  # typer names it so
