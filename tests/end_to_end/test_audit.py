@@ -7,7 +7,9 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -33,6 +35,13 @@ def test_the_exit_code_is_the_verdict(tmp_path: Path, content: str, code: int):
     path = tmp_path / "a.log"
     path.write_text(content)
     assert _audit(path).returncode == code
+
+
+def test_a_junit_report_tells_the_time_of_the_run():
+    """Its times add up to something, and not to more than the program ran."""
+    began = time.monotonic()
+    report = ET.fromstring(_audit("--format", "junit", PREFILL).stdout)
+    assert 0 < sum(float(case.attrib["time"]) for case in report.iter("testcase")) < time.monotonic() - began
 
 
 def test_exit_zero_forgives_only_findings(tmp_path: Path):

@@ -11,7 +11,7 @@ from kvfence.findings.finding import Confidence, Evidence, Finding, Severity
 from kvfence.report.audit_formats import AuditFormat, rendered
 from kvfence.report.run import Run
 
-RUN = Run(command="audit", at=datetime(2026, 12, 2, 10, 30, 15, 250, UTC))
+RUN = Run(command="audit", at=datetime(2026, 12, 2, 10, 30, 15, 250, UTC), took_s=1.5)
 HOSTILE = (
     "</script><script>document.title='owned'</script>",
     '"><img src=x onerror="document.title=\'owned\'">',

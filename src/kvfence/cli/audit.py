@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Annotated
 
 import typer
 
 from kvfence.cli.api_key import ApiKeyEnvOption, api_key
-from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
+from kvfence.cli.audit_output import (
+    ExitZeroOption,
+    FailOnOption,
+    FormatOption,
+    OutputOption,
+    exit_of,
+    run_of,
+    write_audit,
+)
 from kvfence.cli.output import check_not_read, check_writable
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
@@ -49,8 +58,9 @@ def audit(
     from kvfence.audit import inspect  # noqa: PLC0415 — no other command pays for loading it
     from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
+    began = monotonic()
     check_not_read(output, targets or [])
     check_writable(output)
     result = inspect(targets or [], sources=source or [], access=Access(api_key=api_key(api_key_env)))
-    write_audit(result, output_format, output, command="audit")
+    write_audit(result, output_format, output, run_of("audit", began=began))
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))

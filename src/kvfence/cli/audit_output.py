@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -27,13 +28,18 @@ FailOnOption = Annotated[
 ExitZeroOption = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found; 2 and 3 stay.")]
 
 
-def write_audit(result: AuditResult, form: AuditFormat, output: Path | None, *, command: str) -> None:
+def run_of(command: str, *, began: float) -> Run:
+    """The run that ends now; `began` is what `monotonic` said when the command started."""
+    return Run(command=command, at=datetime.now(UTC), took_s=monotonic() - began)
+
+
+def write_audit(result: AuditResult, form: AuditFormat, output: Path | None, run: Run) -> None:
     """Write the report; print the table too, on standard error when standard output belongs to the report."""
     from kvfence.report.audit_terminal import print_audit  # noqa: PLC0415 — loaded once there is something to print
 
     machine_on_stdout = form is not AuditFormat.TABLE and output is None
     if output is not None or machine_on_stdout:
-        write_text(rendered(result, form, Run(command=command, at=datetime.now(UTC))), output)
+        write_text(rendered(result, form, run), output)
     print_audit(result, people_console(machine_on_stdout=machine_on_stdout))
 
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
 
 from kvfence.cli.api_key import ApiKeyEnvOption, api_key
-from kvfence.cli.audit_output import ExitZeroOption, FailOnOption, FormatOption, OutputOption, exit_of, write_audit
+from kvfence.cli.audit_output import (
+    ExitZeroOption,
+    FailOnOption,
+    FormatOption,
+    OutputOption,
+    exit_of,
+    run_of,
+    write_audit,
+)
 from kvfence.cli.output import check_not_read, check_writable
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
@@ -47,6 +56,7 @@ def gate(
     from kvfence.audit.baseline import check, record  # noqa: PLC0415 — no other command pays for loading it
     from kvfence.facts.endpoints.fetch import Access  # noqa: PLC0415 — the same
 
+    began = monotonic()
     check_not_read(output, (*targets, baseline))
     if write:
         check_not_read(baseline, targets)
@@ -59,7 +69,7 @@ def gate(
         typer.echo(f"{baseline}: {'written' if recorded.changed else 'unchanged'}", err=True)
     else:
         result = check(targets, baseline, tolerance=allowed, access=access)
-    write_audit(result, output_format, output, command="gate")
+    write_audit(result, output_format, output, run_of("gate", began=began))
     raise typer.Exit(exit_of(result, fail_on, exit_zero=exit_zero))
 
 

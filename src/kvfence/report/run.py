@@ -16,6 +16,8 @@ class Run:
     """`audit`, `gate`."""
     at: datetime
     """When it ended; of any time zone."""
+    took_s: float
+    """From the command's start to the report, by a clock that is not set back."""
     version: str = kvfence.__version__
 
     @property

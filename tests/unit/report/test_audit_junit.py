@@ -14,9 +14,9 @@ from xmlschema import XMLSchema
 from kvfence.audit import inspect
 from kvfence.audit.registry import RULES
 from kvfence.findings.deployment import AuditResult, NotChecked
-from kvfence.report.audit_formats import AuditFormat
+from kvfence.report.audit_formats import AuditFormat, rendered
 from support.audit_logs import CORPUS, HEADLINE, INCIDENT, LOGS, UNIFIED, audited
-from support.audit_results import HOSTILE, audit_of, written
+from support.audit_results import HOSTILE, RUN, audit_of, written
 
 SCHEMAS = [XMLSchema(str(CORPUS / "schemas" / name)) for name in ("junit.xsd", "junit-10.xsd")]
 
@@ -48,6 +48,26 @@ def test_the_corpus_is_valid_and_every_rule_is_a_test_of_every_node():
         (suite.attrib["name"], rule) for suite in suites for rule, out in _outcomes(suite).items() if out == "failure"
     }
     assert failed == {(finding.node, finding.rule) for finding in result.findings}
+
+
+@pytest.mark.parametrize("took_s", [0.0004, 1.5, 5400.25])
+def test_times_add_up_to_what_the_run_took(took_s: float):
+    """Each test has a share of the time that was measured, to what is printed of it; none is invented, none is 0."""
+    result = inspect(LOGS[:3])
+    text = rendered(result, AuditFormat.JUNIT, replace(RUN, took_s=took_s))
+    for schema in SCHEMAS:
+        schema.validate(ET.fromstring(text))
+    suites = list(ET.fromstring(text.encode()))
+    times = [float(case.attrib["time"]) for suite in suites for case in suite.iter("testcase")]
+    assert min(times) > 0
+    assert sum(times) == pytest.approx(took_s, abs=5e-7 * len(times))
+    assert sum(float(suite.attrib["time"]) for suite in suites) == pytest.approx(took_s, abs=5e-4 * len(suites))
+
+
+def test_a_report_without_any_test_has_no_time_to_share():
+    """Nothing inspected and nothing left out: an empty suite, and no division by none."""
+    (suite,) = _suites(AuditResult((), (), ()))
+    assert (suite.attrib["tests"], suite.attrib["time"]) == ("0", "0.000")
 
 
 def test_the_schemas_are_really_asked():
