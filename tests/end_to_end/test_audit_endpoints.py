@@ -78,3 +78,11 @@ def test_a_server_that_tells_nothing_is_inconclusive(tmp_path: Path):
         ran = run_kvfence("audit", server.url, "--format", "json", "-o", str(tmp_path / "audit.json"))
     assert ran.code == 3
     assert "says nothing about its pool" in (tmp_path / "audit.json").read_text("utf-8")
+
+
+def test_a_web_server_is_told_apart_from_an_engine():
+    """A server of web pages is inconclusive, and the line says that it is no engine's."""
+    with engine({"*": b"<!doctype html><title>a shop</title>"}) as server:
+        ran = run_kvfence("audit", server.url)
+    assert ran.code == 3
+    assert "this is no inference engine's endpoint: it answers with web pages" in " ".join(ran.out.split())

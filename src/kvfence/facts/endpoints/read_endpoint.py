@@ -11,6 +11,7 @@ from kvfence.errors import TargetError
 from kvfence.facts.endpoints import cell, dynamo, llama_cpp, sglang, tensorrt_llm, tgi, vllm
 from kvfence.facts.endpoints.base import Base, parse_base
 from kvfence.facts.endpoints.fetch import Access, NoPage, Page, ask
+from kvfence.facts.endpoints.no_node import why_no_node
 from kvfence.facts.endpoints.pages import Pages
 from kvfence.facts.endpoints.router import PATHS as ROUTER_PATHS
 from kvfence.facts.endpoints.router import Worker, Workers, workers
@@ -31,10 +32,6 @@ _READERS: tuple[Callable[[Pages], tuple[NodeFacts, ...]], ...] = (
 _ENGINES = (cell, sglang, llama_cpp, tgi, tensorrt_llm, dynamo, vllm)
 PATHS = tuple(dict.fromkeys(path for engine in _ENGINES for path in engine.PATHS))
 _NOT_FOUND = (404, 405)
-_UNKNOWN = (
-    "it answers, but says nothing about its pool; switch its metrics on (SGLang: --enable-metrics) or reach it "
-    "without the proxy, or give its start-up log instead"
-)
 
 
 def read_endpoint(target: str, access: Access) -> Reading:
@@ -61,7 +58,7 @@ async def _read(base: Base, access: Access) -> Reading:
     except TimeoutError as error:
         raise TargetError(f"{base.shown}: it was not read within {access.target_s:g} s; try it again") from error
     nodes = nodes_of(pages)
-    return Reading(nodes, () if nodes else (_UNKNOWN,), _unanswered(pages))
+    return Reading(nodes, () if nodes else (why_no_node(pages),), _unanswered(pages))
 
 
 async def _pages(base: Base, access: Access, trust: ssl.SSLContext) -> Pages:
@@ -130,7 +127,7 @@ async def _worker(worker: Worker, access: Access, trust: ssl.SSLContext) -> Read
         return Reading(tuple(_with_role(node, worker) for node in nodes), (), silent)
     if workers(pages) is not None:
         return Reading((), (f"its worker {shown} is a router as well; name its workers as targets",))
-    return Reading((), (f"its worker {shown}: {_UNKNOWN}",))
+    return Reading((), (f"its worker {shown}: {why_no_node(pages)}",))
 
 
 def _behind(promised: Fact | None, node: NodeFacts) -> NodeFacts:

@@ -163,10 +163,37 @@ def test_a_load_balancers_answer_holds_all_its_workers():
     assert [(node.text("role"), node.number("pool_tokens")) for node in nodes] == [("prefill", 128), ("decode", 512)]
 
 
-@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b"null", b'{"data": 3}', b"\xff\xfe{}", b"[" * 100_000])
-def test_a_server_that_is_no_engine_is_a_gap(body: bytes):
-    """What answers, and says nothing of a pool, is no node and a gap that says how to get one."""
-    with engine({"*": Reply(body=body)}) as server:
+@pytest.mark.parametrize(
+    ("reply", "what"),
+    [
+        (Reply(body=b"<html>hello</html>"), "with web pages (HTML)"),
+        (Reply(body=b"\n <!DOCTYPE html><title>a shop</title>"), "with web pages (HTML)"),
+        (Reply(body=b"[]"), "with pages of another kind"),
+        (Reply(body=b"null"), "with pages of another kind"),
+        (Reply(body=b'{"data": 3}'), "with pages of another kind"),
+        (Reply(body=b"\xff\xfe{}"), "with pages of another kind"),
+        (Reply(body=b"[" * 100_000), "with pages of another kind"),
+        (Reply(body=b"node_cpu_seconds_total 1\n"), "with pages of another kind"),
+        (Reply(status=404, body=b"<html>not here</html>"), "with status 404 only"),
+        (Reply(status=502), "with status 502 only"),
+    ],
+)
+def test_a_server_that_is_no_engine_is_told_so(reply: Reply, what: str):
+    """Whatever answers and speaks as no engine does is no node; nobody is told to switch its metrics on."""
+    with engine({"*": reply}) as server:
+        (gap,) = read_endpoint(server.url, PATIENT).gaps
+    assert gap.startswith(f"this is no inference engine's endpoint: it answers {what}")
+    assert "metrics" not in gap
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [{"/v1/models": b'{"object": "list", "data": []}'}, {"/model_info": b'{"model_path": "m"}'}],
+    ids=["models", "model"],
+)
+def test_an_engine_that_tells_nothing_of_its_pool_is_told_how_to(pages: dict[str, bytes]):
+    """What lists models is an engine, or a proxy before one, also where a web page stands for all the rest."""
+    with engine({**pages, "*": b"<html>hello</html>"}) as server:
         reading = read_endpoint(server.url, PATIENT)
     assert reading.nodes == ()
-    assert "says nothing about its pool" in reading.gaps[0]
+    assert "says nothing about its pool; switch its metrics on" in reading.gaps[0]

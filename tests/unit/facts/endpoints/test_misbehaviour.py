@@ -94,7 +94,7 @@ def test_a_broken_page_says_nothing(page: Reply):
     with engine({"/server_info": page, "/health": b""}) as server:
         reading = read_endpoint(server.url, PATIENT)
     assert reading.nodes == ()
-    assert "says nothing about its pool" in reading.gaps[0]
+    assert "no inference engine's endpoint" in reading.gaps[0]
 
 
 def test_a_redirect_on_the_same_server_is_followed():
