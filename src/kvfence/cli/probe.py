@@ -15,11 +15,12 @@ from kvfence.cli import probe_options as opt
 from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.cli.probe_limits import limits_from, prices_from
 from kvfence.findings.recall import ProbeResult
-from kvfence.probe import Bounds, Options, Target, Tenant, run
+from kvfence.probe import Bounds, Options, Target, run
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
 from kvfence.probe.journal import Journal, Recorder
+from kvfence.probe.options import key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
@@ -80,14 +81,14 @@ def probe(
             completions=completions,
             timeout_s=timeout,
         ),
-        seeders=(_tenant("a", keys[0], chosen_seed),),
-        harvester=_tenant("b", keys[1], chosen_seed),
+        seeders=(tenant_of("a", keys[0], chosen_seed),),
+        harvester=tenant_of("b", keys[1], chosen_seed),
         bounds=opt.with_lengths(bounds, known, limit, lengths, multiple_of),
         seed=chosen_seed,
         depths=depths,
         limits=limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates),
         counter=tokenizer_of(tokenizer) if tokenizer else None,
-        key=f"kvfence campaign {chosen_seed}".encode(),
+        key=key_of(chosen_seed),
     )
     if dry_run:
         plan = foresee(options)
@@ -96,10 +97,6 @@ def probe(
     result = _with_progress(options, book)
     _report(partial(show_probe, result), document(result), output_format, output)
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
-
-
-def _tenant(letter: str, key: str | None, seed: int) -> Tenant:
-    return Tenant(name=f"tenant-{letter}", api_key=key, salt=f"kvfence-{letter}-{seed:x}")
 
 
 def _report(show: Callable[[Console], None], content: Document, output_format: Format, output: Path | None) -> None:

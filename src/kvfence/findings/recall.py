@@ -113,6 +113,11 @@ class ProbeResult:
     """Prompt tokens of what a limit left no room for."""
 
     @property
+    def leaks(self) -> tuple[LengthResult, ...]:
+        """The rows in which somebody else's marker came back."""
+        return tuple(row for row in self.lengths if row.verdict is LengthVerdict.LEAK)
+
+    @property
     def outcome(self) -> Verdict:
         """As every command's exit code has it."""
         match self.verdict:

@@ -1,7 +1,52 @@
-"""Content canaries against any OpenAI-compatible endpoint: my text and only mine, at every length claimed."""
+"""Content canaries against any OpenAI-compatible endpoint: my text and only mine, at every length claimed.
 
-from kvfence.probe.drive import run
-from kvfence.probe.options import Options
-from kvfence.probe.target import Bounds, Target, Tenant
+    from kvfence import probe
 
-__all__ = ["Bounds", "Options", "Target", "Tenant", "run"]
+    result = probe.run("http://127.0.0.1:8000/v1")      # a campaign, as `kvfence probe` runs it
+    canary = probe.canary()                             # one marker in a prompt of one's own
+    client = probe.wrap(client)                         # a marker in a share of an application's own calls
+
+Nothing is imported before it is used: a canary in somebody's tests needs no HTTP client.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kvfence.findings.canary import CanaryResult, CanaryVerdict
+    from kvfence.findings.recall import ProbeResult
+    from kvfence.probe.canaries.canary import Canary, canary
+    from kvfence.probe.front import run, run_async
+    from kvfence.probe.options import Options
+    from kvfence.probe.target import Bounds, Target, Tenant
+
+__all__ = [
+    "Bounds",
+    "Canary",
+    "CanaryResult",
+    "CanaryVerdict",
+    "Options",
+    "ProbeResult",
+    "Target",
+    "Tenant",
+    "canary",
+    "run",
+    "run_async",
+]
+
+
+_OF_CANARIES = frozenset({"Canary", "CanaryResult", "CanaryVerdict", "canary"})
+
+
+def __getattr__(name: str) -> object:
+    """What is public, when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'kvfence.probe' has no attribute '{name}'")
+    if name in _OF_CANARIES:
+        from kvfence.probe.canaries import canary as home  # noqa: PLC0415 — without the HTTP client
+
+        return getattr(home, name)
+    from kvfence.probe import front  # noqa: PLC0415 — with it
+
+    return getattr(front, name)

@@ -33,11 +33,11 @@ Watcher = Callable[[Step, int], None]
 """Told before each request: the step, and how many were made before."""
 
 
-def _unwatched(_step: Step, _made: int) -> None:
-    pass
+def unwatched(_step: Step, _made: int) -> None:
+    """Nobody is told."""
 
 
-def run(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
+def run(options: Options, watch: Watcher = unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """Probe an endpoint, from the start or from where the recorder's campaign was cut off.
 
     Raises:
@@ -47,7 +47,7 @@ def run(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_J
     return asyncio.run(probe(options, watch, recorder))
 
 
-async def probe(options: Options, watch: Watcher = _unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
+async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """`run`, for a caller who has an event loop."""
     target = options.target
     limits = with_requests(options.limits, options.bounds)

@@ -67,3 +67,13 @@ def campaign_of(options: Options, declared: int | None) -> Campaign:
 def with_requests(limits: Limits, bounds: Bounds) -> Limits:
     """The limits with the bound on requests, which retries count against too."""
     return replace(limits, requests=limits.requests or bounds.requests_max)
+
+
+def tenant_of(letter: str, api_key: str | None, seed: int) -> Tenant:
+    """One of a campaign's tenants; what tells it apart is new with each seed, so that no cache knows it yet."""
+    return Tenant(name=f"tenant-{letter}", api_key=api_key, salt=f"kvfence-{letter}-{seed:x}")
+
+
+def key_of(seed: int) -> bytes:
+    """The key of a campaign's markers, so that whoever knows its seed can say who planted one."""
+    return f"kvfence campaign {seed}".encode()
