@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from kvfence.cli import probe_options as opt
 from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.cli.probe_limits import limits_from, prices_from
+from kvfence.cli.probe_scenarios import Scenarios, scenarios_from
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, run
 from kvfence.probe.drive import NO_JOURNAL
@@ -38,6 +39,7 @@ def probe(
     context: opt.Context = None,
     limit: opt.LimitsKnown = None,
     lengths: opt.Lengths = None,
+    scenario: Scenarios = None,
     repeats: opt.Repeats = 1,
     facts: opt.FactsFile = None,
     multiple_of: opt.MultipleOf = None,
@@ -86,6 +88,7 @@ def probe(
         bounds=opt.with_lengths(bounds, known, limit, lengths, multiple_of),
         seed=chosen_seed,
         depths=depths,
+        scenarios=scenarios_from(scenario),
         limits=limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates),
         counter=tokenizer_of(tokenizer) if tokenizer else None,
         key=key_of(chosen_seed),

@@ -15,6 +15,8 @@ class ForeseenRequest:
     """Of its prompt."""
     part: str
     why: str
+    scenario: str = "sweep"
+    """In which manner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,11 +81,26 @@ class LengthResult:
     """One sentence: what the endpoint said, or how the answer differed. No text of anybody."""
     answers: tuple[tuple[LengthVerdict, int], ...] = ()
     """How often each verdict was given where the length was asked for several times; empty for once."""
+    scenario: str = "sweep"
+    """In which manner it was sent."""
 
     @property
     def asked(self) -> int:
         """How many requests this is about."""
         return sum(count for _, count in self.answers) or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioResult:
+    """One manner of asking, judged by itself."""
+
+    name: str
+    """As `--scenario` takes it."""
+    verdict: LengthVerdict
+    """The worst that was seen in it; inconclusive where nothing was."""
+    requests: int
+    detail: str = ""
+    """Where and how often, or why it was not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +126,8 @@ class ProbeResult:
     spent: Spent | None = None
     unasked: tuple[int, ...] = ()
     """Prompt tokens of what a limit left no room for."""
+    scenarios: tuple[ScenarioResult, ...] = ()
+    """In the order in which they were run."""
 
     @property
     def leaks(self) -> tuple[LengthResult, ...]:

@@ -69,6 +69,7 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         foreign=len(foreign),
         evidence=foreign,
         detail="; ".join(filter(None, (why, exchange.detail))),
+        scenario=exchange.step.scenario,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from kvfence.errors import TargetError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
+from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitter
@@ -92,6 +93,7 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         spent=client.purse.spent,
         unasked=unasked,
         leak_rate=leak_rate(seen),
+        scenarios=by_scenario(seen, campaign),
     )
 
 

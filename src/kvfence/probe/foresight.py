@@ -45,7 +45,9 @@ def foresee(options: Options) -> Foreseen:
         url=target.shown,
         model=target.model or "the first model",
         declared_context=campaign.declared_context,
-        requests=tuple(ForeseenRequest(tokens=step.tokens, part=step.part, why=step.why) for step in steps),
+        requests=tuple(
+            ForeseenRequest(tokens=step.tokens, part=step.part, why=step.why, scenario=step.scenario) for step in steps
+        ),
         spent=spent,
         seconds=max(at_work, pace),
         speeds=f"at {PROMPT_TOKENS_A_SECOND:,} prompt and {ANSWER_TOKENS_A_SECOND} answer tokens a second, assumed",

@@ -140,4 +140,6 @@ def _difference(before: About, now: About) -> str:
             return f"{getattr(before, name)}, not {getattr(now, name)}"
     if before.campaign.seed != now.campaign.seed:
         return f"seed {before.campaign.seed}, not {now.campaign.seed}"
+    if before.campaign.scenarios != now.campaign.scenarios:
+        return f"scenarios {', '.join(before.campaign.scenarios)}, not {', '.join(now.campaign.scenarios)}"
     return "other bounds or lengths"

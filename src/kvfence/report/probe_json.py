@@ -32,8 +32,10 @@ def document(result: ProbeResult) -> Document:
             "upper_bound": round(result.leak_rate.upper_bound, 6),
             "confidence": result.leak_rate.confidence,
         },
+        "scenarios": [dataclasses.asdict(scenario) for scenario in result.scenarios],
         "lengths": [
             {
+                "scenario": length.scenario,
                 "tokens": length.tokens,
                 "why": length.why,
                 "status": length.status,

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.table import Table
 
-from kvfence.findings.foreseen import Foreseen
+from kvfence.findings.foreseen import Foreseen, ForeseenRequest
 from kvfence.report.probe_json import SCHEMA, Document
 
 
@@ -19,7 +19,7 @@ def show_plan(plan: Foreseen, console: Console) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("part")
     table.add_column("why")
-    for (tokens, part, why), same in groupby(plan.requests, key=lambda one: (one.tokens, one.part, one.why)):
+    for (tokens, part, why), same in groupby(plan.requests, key=_shown):
         table.add_row(str(len(list(same))), f"{tokens:,}", part, why)
     console.print(table)
     spent = plan.spent
@@ -31,6 +31,11 @@ def show_plan(plan: Foreseen, console: Console) -> None:
     console.print(f"about {plan.seconds:,.0f} s {plan.speeds}", style="dim")
     if plan.stopped_by:
         console.print(f"{plan.stopped_by} would end it before it is over", style="yellow")
+
+
+def _shown(request: ForeseenRequest) -> tuple[int, str, str]:
+    manner = "" if request.scenario == "sweep" else f"{request.scenario}: "
+    return request.tokens, request.part, manner + request.why
 
 
 def document(plan: Foreseen) -> Document:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kvfence.findings.leak_rate import LeakRate, trials_needed
-from kvfence.findings.recall import LengthResult, ProbeResult
+from kvfence.findings.recall import LengthResult, ProbeResult, ScenarioResult
 from kvfence.findings.spent import Spent
 
 GOOD_BOUND = 0.01
@@ -50,6 +50,9 @@ def show_probe(result: ProbeResult, console: Console) -> None:
     if result.spent:
         console.print(_spent(result.spent), style="dim")
     console.print(Text(_rate(result.leak_rate)), style="dim")
+    if len(result.scenarios) > 1:
+        for scenario in result.scenarios:
+            console.print(_of_scenario(scenario))
     if result.unasked:
         console.print(f"not asked: {', '.join(f'{tokens:,}' for tokens in result.unasked)} tokens", style="yellow")
     console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
@@ -78,4 +81,10 @@ def _seen(length: LengthResult) -> str:
         + (f", planted at {marker.planted_at_tokens:,}" if marker.planted_at_tokens else "")
         for marker in length.evidence
     )
-    return "; ".join(part for part in (length.why, marks, length.detail) if part)
+    why = length.why if length.scenario == "sweep" else f"{length.scenario}: {length.why}"
+    return "; ".join(part for part in (why, marks, length.detail) if part)
+
+
+def _of_scenario(scenario: ScenarioResult) -> Text:
+    said = f" in {scenario.requests} requests" + f": {scenario.detail}" * bool(scenario.detail)
+    return Text.assemble(f"{scenario.name}: ", (scenario.verdict, _STYLES[scenario.verdict]), said)

@@ -1,0 +1,37 @@
+"""`--scenario`: names in, scenarios out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kvfence.errors import UsageError
+from kvfence.probe.record import Scenario
+
+ALL = "all"
+DEFAULT = (Scenario.SWEEP,)
+
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario",
+        help=f"A manner of asking, after the sweep: {', '.join(Scenario)}, or {ALL}; repeatable. [default: "
+        f"{', '.join(DEFAULT)}]",
+        metavar="NAME",
+    ),
+]
+
+
+def scenarios_from(names: list[str] | None) -> tuple[Scenario, ...]:
+    """In the order in which they are run; the sweep is always the first, for the others build on what it finds.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    for name in names or ():
+        if name not in (*Scenario, ALL):
+            raise UsageError(f"--scenario {name}: there is no such; there are {', '.join(Scenario)}, and {ALL}")
+    if not names:
+        return DEFAULT
+    return tuple(one for one in Scenario if one is Scenario.SWEEP or ALL in names or one in names)

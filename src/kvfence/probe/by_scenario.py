@@ -1,0 +1,50 @@
+"""What was found in each manner of asking, by itself. Pure."""
+
+from __future__ import annotations
+
+from kvfence.findings.recall import LengthResult, LengthVerdict, ScenarioResult
+from kvfence.probe.campaign import Campaign
+from kvfence.probe.record import Scenario, Seen, of_scenario
+from kvfence.probe.rows import rows
+
+WORST_FIRST = (
+    LengthVerdict.OFF_TOPIC,
+    LengthVerdict.GARBLED,
+    LengthVerdict.TRUNCATED,
+    LengthVerdict.LOST,
+    LengthVerdict.ERROR,
+    LengthVerdict.INCONCLUSIVE,
+    LengthVerdict.CLEAN,
+    LengthVerdict.REFUSED,
+)
+"""A refusal is only a scenario's verdict where nothing else came back: beside a right answer it is right."""
+
+
+def by_scenario(seen: Seen, campaign: Campaign) -> tuple[ScenarioResult, ...]:
+    """One result for each of the campaign's scenarios, in their order."""
+    return tuple(_result(seen, scenario) for scenario in campaign.scenarios)
+
+
+def _result(seen: Seen, scenario: Scenario) -> ScenarioResult:
+    own = of_scenario(seen, scenario)
+    if not own:
+        return ScenarioResult(
+            name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail="it was not come to"
+        )
+    leaks = [one.result for one in own if one.result.verdict is LengthVerdict.LEAK]
+    found = rows(seen, scenario)
+    verdict = LengthVerdict.LEAK if leaks else _worst(found)
+    at = leaks or [row for row in found if row.verdict is verdict]
+    return ScenarioResult(name=scenario, verdict=verdict, requests=len(own), detail=_where(verdict, at))
+
+
+def _worst(found: tuple[LengthResult, ...]) -> LengthVerdict:
+    kinds = {row.verdict for row in found}
+    return next((verdict for verdict in WORST_FIRST if verdict in kinds), LengthVerdict.INCONCLUSIVE)
+
+
+def _where(verdict: LengthVerdict, at: list[LengthResult]) -> str:
+    if verdict is LengthVerdict.CLEAN or not at:
+        return ""
+    times = f"{len(at)} times, first" if len(at) > 1 else "once,"
+    return f"{times} at {at[0].tokens:,} prompt tokens ({at[0].why})"
