@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kvfence.findings.depth_recall import DepthRecall
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.spent import Spent
 from kvfence.findings.verdict import Verdict
@@ -83,6 +84,9 @@ class LengthResult:
     """How often each verdict was given where the length was asked for several times; empty for once."""
     scenario: str = "sweep"
     """In which manner it was sent."""
+    by_depth: DepthRecall = DepthRecall()
+    seconds: float = 0.0
+    """From the sending of a request to the end of its answer, all of them together."""
 
     @property
     def asked(self) -> int:
@@ -128,11 +132,22 @@ class ProbeResult:
     """Prompt tokens of what a limit left no room for."""
     scenarios: tuple[ScenarioResult, ...] = ()
     """In the order in which they were run."""
+    refused_though_declared: tuple[int, ...] = ()
+    """Prompt tokens that were refused, although they and an answer fit into what is declared."""
+    seconds: float = 0.0
+    """That this run took; a campaign that went on from a journal was at work before as well."""
 
     @property
     def leaks(self) -> tuple[LengthResult, ...]:
         """The rows in which somebody else's marker came back."""
         return tuple(row for row in self.lengths if row.verdict is LengthVerdict.LEAK)
+
+    @property
+    def verified_tokens(self) -> int:
+        """The longest prompt that was answered rightly, with nothing but right answers below it; 0 for none."""
+        doubtful = [length.tokens for length in self.lengths if length.verdict is not LengthVerdict.CLEAN]
+        clean = (length.tokens for length in self.lengths if length.verdict is LengthVerdict.CLEAN)
+        return max((tokens for tokens in clean if not doubtful or tokens < min(doubtful)), default=0)
 
     @property
     def outcome(self) -> Verdict:

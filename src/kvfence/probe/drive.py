@@ -24,7 +24,7 @@ from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.replies import ModelCard
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target
-from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall
+from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall, refused_though_declared
 
 NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
@@ -58,7 +58,8 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         campaign = campaign_of(options, target.declared_context or card.declared_context)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester))
         fitter = Fitter(options.key, options.counter or ask_endpoint)
-        asker = _Asker(client, card.name, options, fitter, options.clock(), recorder)
+        began = options.clock()
+        asker = _Asker(client, card.name, options, fitter, began, recorder)
         judge = Judge(campaign)
         rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds))
         seen: Seen = tuple(one for exchanges in rounds for one in judge.judge(exchanges))
@@ -94,6 +95,8 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         unasked=unasked,
         leak_rate=leak_rate(seen),
         scenarios=by_scenario(seen, campaign),
+        refused_though_declared=refused_though_declared(seen, campaign),
+        seconds=options.clock() - began,
     )
 
 

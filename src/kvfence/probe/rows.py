@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from kvfence.findings.depth_recall import added
 from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.record import Judged, Scenario, Seen, of_scenario
 
@@ -68,6 +69,8 @@ def row_of(answers: _Answers) -> LengthResult:
         foreign=max(answer.foreign for answer in answers),
         detail="; ".join(filter(None, details)),
         answers=_sorted(counts),
+        by_depth=added(answer.by_depth for answer in answers),
+        seconds=sum(answer.seconds for answer in answers),
     )
 
 

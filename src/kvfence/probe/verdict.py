@@ -76,6 +76,18 @@ def control_failed(results: tuple[LengthResult, ...]) -> bool:
     return bool(results) and results[0].verdict is not LengthVerdict.CLEAN
 
 
+def refused_though_declared(seen: Seen, campaign: Campaign) -> tuple[int, ...]:
+    """Prompt tokens of every harvest that was refused though it and an answer fit into what is declared."""
+    declared = campaign.declared_context
+    return tuple(
+        one.exchange.tokens
+        for one in seen
+        if one.exchange.step.part == "harvest"
+        and one.result.verdict is LengthVerdict.REFUSED
+        and one.exchange.tokens * (1 if one.exchange.exact else 1 + ESTIMATE_ERROR) + campaign.answer_tokens <= declared
+    )
+
+
 def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | None:
     leaks = _tokens_of((one.result for one in seen), LengthVerdict.LEAK)
     if leaks:
@@ -86,23 +98,12 @@ def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | Non
     for kind, (verdict, said) in WRONG_CONTENT.items():
         if wrong := _tokens_of((*results, *elsewhere(seen)), kind):
             return verdict, f"{said}, at {min(wrong):,} prompt tokens"
-    if refused := _refused_though_declared(seen, campaign):
+    if refused := refused_though_declared(seen, campaign):
         return ProbeVerdict.LIMIT_OVERSTATED, (
             f"{min(refused):,} prompt tokens are refused though {campaign.declared_context:,} are declared; "
             f"{longest_clean(results):,} were answered rightly"
         )
     return None
-
-
-def _refused_though_declared(seen: Seen, campaign: Campaign) -> list[int]:
-    declared = campaign.declared_context
-    return [
-        one.exchange.tokens
-        for one in seen
-        if one.exchange.step.part == "harvest"
-        and one.result.verdict is LengthVerdict.REFUSED
-        and one.exchange.tokens * (1 if one.exchange.exact else 1 + ESTIMATE_ERROR) + campaign.answer_tokens <= declared
-    ]
 
 
 def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[int]:

@@ -22,10 +22,13 @@ def document(result: ProbeResult) -> Document:
         "declared_context": result.declared_context,
         "token_count_by": result.token_count_by,
         "tenants_told_apart_by": list(result.tenants_told_apart_by),
+        "verified_tokens": result.verified_tokens,
         "requests": result.requests,
         "seed": result.seed,
         "spent": result.spent and dataclasses.asdict(result.spent),
         "unasked": list(result.unasked),
+        "refused_though_declared": list(result.refused_though_declared),
+        "seconds": round(result.seconds, 3),
         "leak_rate": {
             "seen": result.leak_rate.seen,
             "trials": result.leak_rate.trials,
@@ -46,6 +49,12 @@ def document(result: ProbeResult) -> Document:
                 "asked": length.asked,
                 "answers": dict(length.answers),
                 "detail": length.detail,
+                "seconds": round(length.seconds, 3),
+                "by_depth": {
+                    "answers": length.by_depth.answers,
+                    "came_back": list(length.by_depth.came_back),
+                    "shares": [round(share, 4) for share in length.by_depth.shares],
+                },
                 "evidence": [
                     {
                         "planted_by": marker.planted_by,
