@@ -20,6 +20,9 @@ class DepthRecall:
         return tuple(count / self.answers for count in self.came_back) if self.answers else ()
 
 
+NO_ANSWER = DepthRecall()
+
+
 def added(recalls: Iterable[DepthRecall]) -> DepthRecall:
     """All of them together.
 

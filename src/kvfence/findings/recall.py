@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kvfence.findings.depth_recall import DepthRecall
+from kvfence.findings.depth_recall import NO_ANSWER, DepthRecall
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.spent import Spent
 from kvfence.findings.verdict import Verdict
@@ -84,7 +84,7 @@ class LengthResult:
     """How often each verdict was given where the length was asked for several times; empty for once."""
     scenario: str = "sweep"
     """In which manner it was sent."""
-    by_depth: DepthRecall = DepthRecall()
+    by_depth: DepthRecall = NO_ANSWER
     seconds: float = 0.0
     """From the sending of a request to the end of its answer, all of them together."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kvfence.findings.depth_recall import DepthRecall
+from kvfence.findings.depth_recall import NO_ANSWER, DepthRecall
 from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict
 from kvfence.findings.redact import masked
 from kvfence.probe.campaign import Campaign
@@ -71,7 +71,7 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         evidence=foreign,
         detail="; ".join(filter(None, (why, exchange.detail))),
         scenario=exchange.step.scenario,
-        by_depth=_by_depth(read) if exchange.status == SUCCESS else DepthRecall(),
+        by_depth=_by_depth(read) if exchange.status == SUCCESS else NO_ANSWER,
         seconds=max(0.0, exchange.ended_s - exchange.started_s),
     )
 
