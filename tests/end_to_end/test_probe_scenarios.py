@@ -13,7 +13,11 @@ from support.programs import assert_one_clear_line, run_kvfence
 
 A = Tenant(name="tenant-a", salt="salt-a")
 B = Tenant(name="tenant-b", salt="salt-b")
-FAULTS = [("at-once", Scenario.CONCURRENT)]
+FAULTS = [
+    ("at-once", Scenario.CONCURRENT),
+    ("after-longer", Scenario.ALTERNATING),
+    ("streamed", Scenario.STREAMING),
+]
 """When the server is wrong, and the manner that is to find it."""
 
 
@@ -67,3 +71,10 @@ def test_scenarios_are_chosen_by_name():
     assert [one["name"] for one in report["scenarios"]] == ["sweep", "concurrent"]
     assert {one["scenario"] for one in report["lengths"]} == {"sweep", "concurrent"}
     assert_one_clear_line(run_kvfence("probe", server.url, "--scenario", "sideways"), "sideways", "concurrent", "all")
+
+
+def test_a_difference_between_two_ways_of_asking_is_told():
+    """It names the part that is at fault, beside the verdict."""
+    result, _ = probed("streamed", Scenario.STREAMING)
+    assert "at 4,096 tokens streamed is leak and whole, for comparison clean" in result.scenarios[-1].detail
+    assert [one.detail for one in probed("never", Scenario.STREAMING)[0].scenarios] == ["", ""]

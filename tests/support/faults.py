@@ -37,15 +37,15 @@ def go_wrong(door: BaseHTTPRequestHandler, fault: Fault, said: Any, *, elsewhere
     key = door.headers.get("authorization", "").removeprefix("Bearer ")
     used_up = json.dumps({"error": {"message": f"quota of {key} is used up", "code": key}}).encode()
     wrong_usage = json.dumps({**said, "usage": {"prompt_tokens": 1, "completion_tokens": 10**9}}).encode()
-    events = _events(said)
+    stream_of_events = events(said)
     stream = partial(_answer, kind="text/event-stream", length=None)
     ways: Mapping[Fault, Callable[[], None]] = {
         "reset": lambda: _reset(door),
         "drip": lambda: _drip(door, whole),
         "truncated": lambda: _answer(door, whole[: len(whole) // 2]),
         "cut": lambda: _answer(door, whole[: len(whole) // 2], length=len(whole), is_last=True),
-        "sse": lambda: stream(door, events),
-        "sse-cut": lambda: stream(door, events[: events.index(b"END.") + 2]),
+        "sse": lambda: stream(door, stream_of_events),
+        "sse-cut": lambda: stream(door, stream_of_events[: stream_of_events.index(b"END.") + 2]),
         "gzip": lambda: _answer(door, gzip.compress(whole), {"content-encoding": "gzip"}),
         "gzip-broken": lambda: _answer(door, whole, {"content-encoding": "gzip"}),
         "usage": lambda: _answer(door, wrong_usage),
@@ -95,11 +95,11 @@ def _drip(door: BaseHTTPRequestHandler, whole: bytes) -> None:
     door.close_connection = True
 
 
-def _events(said: Any) -> bytes:
+def events(said: Any) -> bytes:
     """As a stream of OpenAI's: a few characters an event, then usage, then the end."""
     text = said["choices"][0]["message"]["content"]
     pieces = [text[at : at + 7] for at in range(0, len(text) - 4, 7)]
     pieces = [*pieces[:-1], pieces[-1][: len(text) - 4 - 7 * (len(pieces) - 1)], "END."]
-    events: list[Any] = [{"choices": [{"delta": {"content": piece}, "finish_reason": None}]} for piece in pieces]
-    events += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": said["usage"]}]
-    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    parts: list[Any] = [{"choices": [{"delta": {"content": piece}, "finish_reason": None}]} for piece in pieces]
+    parts += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": said["usage"]}]
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in parts) + b"data: [DONE]\n\n"

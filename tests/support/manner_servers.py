@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
+from support.faults import events
 from support.loopback import on_loopback
 from support.probe_servers import CODES
 
-Wrong = Literal["never", "at-once"]
+Wrong = Literal["never", "at-once", "after-longer", "streamed"]
 """When another tenant's text is shown."""
 AT_ONCE = 4
 """So many requests under way mix their answers."""
@@ -32,6 +33,8 @@ class MannerServer:
     under_way: dict[int, tuple[str, str]] = field(default_factory=dict)
     """By a number: tenant and prompt."""
     most_under_way: int = 0
+    answered: list[tuple[str, str]] = field(default_factory=list)
+    """Tenant and prompt, in the order in which they were answered."""
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, body: dict[str, Any]) -> tuple[int, str]:
@@ -45,14 +48,21 @@ class MannerServer:
             self.under_way[number] = (tenant, prompt)
             self.most_under_way = max(self.most_under_way, len(self.under_way))
             self.changed.notify_all()
-            shown = self._shown(tenant, prompt)
+            shown = self._shown(tenant, prompt, body)
+            self.answered.append((tenant, prompt))
             del self.under_way[number]
         return 200, _codes(shown)
 
-    def _shown(self, tenant: str, prompt: str) -> str:
+    def _shown(self, tenant: str, prompt: str, body: dict[str, Any]) -> str:
         """The prompt that is recited; the lock is held, and given up while others are waited for."""
-        if self.wrong == "at-once" and self.changed.wait_for(lambda: len(self.under_way) >= AT_ONCE, WAIT_S):
-            return next((text for who, text in self.under_way.values() if who != tenant), prompt)
+        theirs = [text for who, text in self.answered if who != tenant]
+        match self.wrong:
+            case "at-once" if self.changed.wait_for(lambda: len(self.under_way) >= AT_ONCE, WAIT_S):
+                return next((text for who, text in self.under_way.values() if who != tenant), prompt)
+            case "after-longer" if self.answered and theirs[-1:] == [self.answered[-1][1]]:
+                return theirs[-1] if len(theirs[-1]) > len(prompt) else prompt
+            case "streamed" if body.get("stream") and theirs:
+                return theirs[-1]
         return prompt
 
 
@@ -81,7 +91,19 @@ def manner_server(wrong: Wrong, **known: Any) -> Iterator[MannerServer]:
                 self._say(status, {"error": {"message": said}})
                 return
             usage = {"prompt_tokens": len(body["messages"][0]["content"]), "completion_tokens": len(said)}
-            self._say(200, {"choices": [{"message": {"content": said}, "finish_reason": "stop"}], "usage": usage})
+            choice = {"message": {"content": said}, "finish_reason": "stop"}
+            if body.get("stream"):
+                self._stream(events({"choices": [choice], "usage": usage}))
+            else:
+                self._say(200, {"choices": [choice], "usage": usage})
+
+        def _stream(self, content: bytes) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("connection", "close")
+            self.end_headers()
+            self.wfile.write(content)
+            self.close_connection = True
 
         def _say(self, status: int, body: object) -> None:
             content = json.dumps(body).encode()

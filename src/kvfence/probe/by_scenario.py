@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kvfence.findings.recall import LengthResult, LengthVerdict, ScenarioResult
 from kvfence.probe.campaign import Campaign
+from kvfence.probe.contrasts import contrasts
 from kvfence.probe.record import Scenario, Seen, of_scenario
 from kvfence.probe.rows import rows
 
@@ -35,7 +36,8 @@ def _result(seen: Seen, scenario: Scenario) -> ScenarioResult:
     found = rows(seen, scenario)
     verdict = LengthVerdict.LEAK if leaks else _worst(found)
     at = leaks or [row for row in found if row.verdict is verdict]
-    return ScenarioResult(name=scenario, verdict=verdict, requests=len(own), detail=_where(verdict, at))
+    details = (_where(verdict, at), *contrasts(seen, scenario))
+    return ScenarioResult(name=scenario, verdict=verdict, requests=len(own), detail="; ".join(filter(None, details)))
 
 
 def _worst(found: tuple[LengthResult, ...]) -> LengthVerdict:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from kvfence.probe.prompts import DEPTHS, answer_tokens
 from kvfence.probe.record import Round, Scenario, Seen
+from kvfence.probe.rows import round_again
 from kvfence.probe.target import Bounds
 
 
@@ -48,6 +49,8 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, scenarios: Mappin
     left = bounds.requests_max - len(seen)
     for scenario in campaign.scenarios:
         wanted = scenarios[scenario](campaign, bounds, seen)
+        if not wanted and scenario is not Scenario.SWEEP:  # the sweep asks again for what is undecided as it goes
+            wanted = round_again(seen, scenario)
         if wanted:
             return wanted[: max(left, 0)]
     return ()

@@ -16,7 +16,9 @@ from kvfence.probe.keys import Keys
 from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse
 from kvfence.probe.patience import PATIENCE, Patience, retry_after_s
 from kvfence.probe.prompts import STOP
+from kvfence.probe.record import Delivery
 from kvfence.probe.replies import Failure, ModelCard, Reply, Response, model_cards, reply_of, token_count
+from kvfence.probe.streams import StreamFields
 from kvfence.probe.target import Target, Tenant
 
 CONNECT_S = 10.0
@@ -60,6 +62,7 @@ class EndpointClient:
         self._http = httpx.AsyncClient(timeout=timeout)
         self._fields_index = 0
         self._answered = False
+        self._streams = StreamFields()
         self._counters = _counters(target)
 
     async def __aenter__(self) -> Self:
@@ -109,7 +112,9 @@ class EndpointClient:
                 self._counters = tuple(counter for counter in self._counters if counter[0] != url)
         return None
 
-    async def ask(self, model: str, prompt: str, tenant: Tenant, cost: Cost) -> Asked:
+    async def ask(
+        self, model: str, prompt: str, tenant: Tenant, cost: Cost, delivery: Delivery = Delivery.WHOLE
+    ) -> Asked:
         """Send a prompt, for which `cost` was set aside in the purse.
 
         Never raises for what the endpoint does: that is what is being measured.
@@ -118,10 +123,13 @@ class EndpointClient:
         body = {"model": model, "max_tokens": cost.answer_tokens, "temperature": 0, "stop": [STOP], **said}
         spent: list[Cost] = []
         while True:
-            response = await self._ask_once(body, tenant)
+            streaming = self._streams.fields if delivery is Delivery.STREAMED else {}
+            response = await self._ask_once({**body, **streaming}, tenant)
             reply = reply_of(response)
             spent.append(self._settled(cost, reply, len(prompt)))
             wait_s = self._wait_s(response, len(spent))
+            if streaming and isinstance(response, Response) and self._streams.learn(refused=response.status in STRICT):
+                wait_s = 0.0
             if wait_s is None or not self._can_set_aside(cost):
                 break
             await asyncio.sleep(wait_s)

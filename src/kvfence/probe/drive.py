@@ -173,7 +173,7 @@ class _Asker:
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
-        asked = await self.client.ask(self.model, fitted.prompt.text, tenant, cost)
+        asked = await self.client.ask(self.model, fitted.prompt.text, tenant, cost, step.delivery)
         reply = asked.reply
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:

@@ -19,7 +19,17 @@ class Scenario(StrEnum):
     """In which manner requests are sent; what each is for is said where it is planned."""
 
     SWEEP = "sweep"
+    ALTERNATING = "alternating"
     CONCURRENT = "concurrent"
+    STREAMING = "streaming"
+
+
+class Delivery(StrEnum):
+    """How an answer is asked for."""
+
+    WHOLE = "whole"
+    STREAMED = "streamed"
+    """As server-sent events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +45,7 @@ class Step:
     scenario: Scenario = Scenario.SWEEP
     round_number: int = 0
     """Of its scenario, from 0."""
+    delivery: Delivery = Delivery.WHOLE
 
 
 Round = tuple[Step, ...]
@@ -92,3 +103,9 @@ Seen = tuple[Judged, ...]
 def of_scenario(seen: Seen, scenario: Scenario) -> Seen:
     """The part that one scenario made."""
     return tuple(one for one in seen if one.exchange.step.scenario is scenario)
+
+
+def rounds_made(seen: Seen, scenario: Scenario) -> int:
+    """How many rounds a scenario has made."""
+    own = of_scenario(seen, scenario)
+    return own[-1].exchange.step.round_number + 1 if own else 0

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from kvfence.findings.depth_recall import added
 from kvfence.findings.recall import LengthResult, LengthVerdict
-from kvfence.probe.record import Judged, Scenario, Seen, of_scenario
+from kvfence.probe.record import Judged, Round, Scenario, Seen, of_scenario, rounds_made
 
 COUNTS_WHEN_SEEN = 2
 AGAIN_MAX = 2
@@ -24,21 +24,38 @@ WRONG = frozenset(LengthVerdict) - RIGHT - UNKNOWN - {LengthVerdict.LEAK}
 ASKED_ONCE = frozenset({LengthVerdict.REFUSED, LengthVerdict.LEAK})
 
 _Answers = tuple[LengthResult, ...]
-_Length = tuple[int, str]
+Length = tuple[int, str]
 """Tokens that are aimed at, and why."""
 
 
 def rows(seen: Seen, scenario: Scenario) -> _Answers:
     """A scenario's harvests, one row for each length, in the order in which the lengths were first asked for."""
-    return tuple(row_of(answers) for _, answers in _by_length(seen, scenario))
+    return tuple(row for _, row in rows_by_length(seen, scenario))
 
 
-def undecided(seen: Seen) -> _Length | None:
-    """A length of the sweep whose answers do not agree on a verdict yet, so that it has to be asked for again."""
-    return next((length for length, answers in _by_length(seen, Scenario.SWEEP) if not _is_decided(answers)), None)
+def rows_by_length(seen: Seen, scenario: Scenario) -> tuple[tuple[Length, LengthResult], ...]:
+    """The same, each with the length that was aimed at and why."""
+    return tuple((length, row_of(answers)) for length, answers in _by_length(seen, scenario))
 
 
-def once_more(seen: Seen, repeats: int) -> _Length | None:
+def undecided(seen: Seen, scenario: Scenario = Scenario.SWEEP) -> Length | None:
+    """A length whose answers in a scenario do not agree on a verdict yet, so that it has to be asked for again."""
+    return next((length for length, answers in _by_length(seen, scenario) if not _is_decided(answers)), None)
+
+
+def round_again(seen: Seen, scenario: Scenario) -> Round:
+    """The latest round of a scenario that asked for an undecided length, whole: what went wrong may need all of it."""
+    length = undecided(seen, scenario)
+    own = of_scenario(seen, scenario)
+    asking = [one.exchange.step for one in own if (one.exchange.step.tokens, one.exchange.step.why) == length]
+    if not asking:
+        return ()
+    steps = (one.exchange.step for one in own if one.exchange.step.round_number == asking[-1].round_number)
+    number = rounds_made(seen, scenario)
+    return tuple(replace(step, round_number=number) for step in steps if step.part != "cut-off")
+
+
+def once_more(seen: Seen, repeats: int) -> Length | None:
     """A length of the sweep that was asked for fewer than `repeats` times, and for the fewest; None when there is none.
 
     All lengths in turn, not one until it is done: what shows at one length only shows in the first turn. More than once
@@ -114,8 +131,8 @@ def _sorted(counts: Counter[LengthVerdict]) -> tuple[tuple[LengthVerdict, int], 
     return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], order.index(pair[0]))))
 
 
-def _by_length(seen: Seen, scenario: Scenario) -> list[tuple[_Length, _Answers]]:
-    groups: dict[_Length, list[LengthResult]] = {}
+def _by_length(seen: Seen, scenario: Scenario) -> list[tuple[Length, _Answers]]:
+    groups: dict[Length, list[LengthResult]] = {}
     for one in of_scenario(seen, scenario):
         if _is_harvest(one):
             step = one.exchange.step

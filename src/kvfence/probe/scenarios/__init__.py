@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from kvfence.probe.campaign import NextRound
 from kvfence.probe.lengths import next_round as sweep
 from kvfence.probe.record import Scenario
-from kvfence.probe.scenarios.all_at_once import next_round as all_at_once
+from kvfence.probe.scenarios import all_at_once, alternating, streaming
 
 SCENARIOS: Mapping[Scenario, NextRound] = {
     Scenario.SWEEP: sweep,
-    Scenario.CONCURRENT: all_at_once,
+    Scenario.ALTERNATING: alternating.next_round,
+    Scenario.CONCURRENT: all_at_once.next_round,
+    Scenario.STREAMING: streaming.next_round,
 }
