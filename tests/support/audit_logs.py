@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kvfence.audit import inspect
+from kvfence.facts.anchors import Anchors
 from kvfence.facts.fact import NodeFacts
 from kvfence.facts.reading import Reading
 from kvfence.facts.target import read_target
@@ -43,6 +44,12 @@ def body(log: Path) -> bytes:
     """A corpus log without its header."""
     lines = log.read_bytes().splitlines(keepends=True)
     return b"".join(line for line in lines if not line.startswith((b"# source:", b"# facts:", b"# note:")))
+
+
+def lines_found(anchors: Anchors, content: bytes) -> list[int]:
+    """Where the lines begin in which the search for stems finds one."""
+    hits = (at for at in anchors.suspects(content) if anchors.is_hit(content, at))
+    return sorted({content.rfind(b"\n", 0, at) + 1 for at in hits})
 
 
 def reading(folder: Path, content: bytes | str, name: str = "node.log") -> Reading:

@@ -86,26 +86,17 @@ class Anchors:
         pairs[_hash(first, second)] = True
         return cls(tuple(stems), firsts, pairs, stems_of)
 
-    def line_starts(self, body: bytes) -> list[int]:
-        """Where the lines that hold a stem begin, in order. The body ends with a newline."""
-        starts: list[int] = []
-        end = 0
-        for at in self._suspects(body):
-            if at >= end and self._is_hit(body, at):
-                start, end = body.rfind(b"\n", 0, at) + 1, body.find(b"\n", at) + 1
-                starts.append(start)
-        return starts
-
     def stands_in(self, line: bytes) -> bool:
         """Whether any stem stands in these bytes."""
         return any(stem in line for stem in self.stems)
 
-    def _is_hit(self, body: bytes, at: int) -> bool:
+    def is_hit(self, body: bytes, at: int) -> bool:
+        """Whether the suspect at that place is part of a stem."""
         anchor = self.stems_of.get(body[at : at + 2 * WORD], ())
         return any(at >= place and body.startswith(stem, at - place) for stem, place in anchor)
 
-    def _suspects(self, body: bytes) -> Iterator[int]:
-        """Where an anchor may stand; a few of these are none."""
+    def suspects(self, body: bytes) -> Iterator[int]:
+        """Where an anchor may stand, in order; a few of these are none. Every stem in the body has one."""
         import numpy as np  # noqa: PLC0415 — the same
 
         words = np.frombuffer(body, dtype="<u4", count=len(body) // WORD)

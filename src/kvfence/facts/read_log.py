@@ -14,7 +14,8 @@ from kvfence.facts.logs import cell, sglang, sglang_facts, vllm, vllm_facts
 from kvfence.facts.logs.evidence import Heard
 from kvfence.facts.logs.statement import Statement
 from kvfence.facts.reading import Reading
-from kvfence.facts.scan import LINE_BYTES_MAX, Candidate, Readable, candidates
+from kvfence.facts.recurring import Recurring, StreamKey
+from kvfence.facts.scan import LINE_BYTES_MAX, Candidate, Readable, Repeated, candidates
 from kvfence.facts.starts import Place, Start, Stream
 from kvfence.facts.wrapping import Source, unwrap
 
@@ -31,19 +32,18 @@ _LAST_WORD = re.compile(r"[\w.,+-]+$")
 _LAST_ARGUMENT = re.compile(r"\S+$")
 _COMMENT = "#"
 
-StreamKey = tuple[Source | None, Engine, str | None]
-
 
 @dataclass(slots=True)
 class _Streams:
+    recurring: Recurring
     by_key: dict[StreamKey, Stream] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
 
-    def add(self, key: StreamKey, statement: Statement, place: Place) -> None:
+    def add(self, key: StreamKey, statement: Statement, place: Place, times: int = 1) -> None:
         if key not in self.by_key and len(self.by_key) >= _STREAMS_MAX:
             self.note(f"it holds more than {_STREAMS_MAX} printers; the later ones were left out")
             return
-        self.by_key.setdefault(key, Stream()).add(statement, place)
+        self.by_key.setdefault(key, Stream()).add(statement, place, times)
 
     def note(self, gap: str) -> None:
         if gap not in self.gaps:
@@ -57,11 +57,15 @@ def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
 
 def read_parts(parts: Iterable[tuple[str, Readable]], fallback_name: str) -> Reading:
     """Read one log that stands in several files, the oldest first; each is asked for when the one before is read."""
-    streams, first = _Streams(), ""
+    streams, first = _Streams(Recurring()), ""
     for file, source in parts:
         first = first or file
-        for candidate in candidates(source, log_anchors()):
-            _take(streams, candidate, file)
+        for candidate in candidates(source, log_anchors(), streams.recurring):
+            if isinstance(candidate, Repeated):
+                again = candidate.repeats
+                streams.add(again.key, again.statement, Place(file, candidate.number, again.text), again.times)
+            else:
+                _take(streams, candidate, file)
     for stream in streams.by_key.values():
         _settle(stream, streams)
     return Reading(tuple(_nodes(streams, first, fallback_name)), tuple(streams.gaps))
@@ -90,7 +94,14 @@ def _take(streams: _Streams, candidate: Candidate, file: str) -> None:
     if statement is None:
         return
     place = Place(file, candidate.number, text)
-    streams.add((line.source, statement.engine, statement.node), statement, place)
+    key = (line.source, statement.engine, statement.node)
+    stream = streams.by_key.get(key)
+    repeated = stream is not None and stream.is_repeated_by(statement)
+    streams.add(key, statement, place)
+    if repeated and len(candidate.pieces) == 1 and candidate.ended:
+        streams.recurring.learn(candidate.pieces[0], text, statement, key)
+    elif not repeated and (statement.said or statement.phase is not None):
+        streams.recurring.forget(key)
 
 
 def _without_last_word(text: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kvfence.facts.anchors import Anchors, newlines
+from kvfence.facts.recurring import Recurring, Repeats
 from kvfence.facts.wrapping import is_partial
 
 BLOCK_BYTES = 1 << 18
@@ -41,8 +42,20 @@ class Candidate:
     """False for the last line of a source that stops without a newline: it may go on where the source stopped."""
 
 
-def candidates(source: Readable, anchors: Anchors) -> Iterator[Candidate]:
-    """The lines that have a stem, in order. Holds a few blocks at a time, whatever the size of the source."""
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Lines that say once more what candidates before them said."""
+
+    number: int
+    """Of the last of them, from 1."""
+    repeats: Repeats
+
+
+def candidates(source: Readable, anchors: Anchors, recurring: Recurring) -> Iterator[Candidate | Repeated]:
+    """The lines that have a stem, in order; those of which `recurring` has a form are put together.
+
+    Holds a few blocks at a time, whatever the size of the source.
+    """
     carried, lines_before = b"", 0
     while block := source.read(BLOCK_BYTES):
         text = carried + block
@@ -56,22 +69,23 @@ def candidates(source: Readable, anchors: Anchors) -> Iterator[Candidate]:
             lines_before += 1
             carried = text
             continue
-        kept = yield from _in_block(text[:end], anchors, lines_before, final=False)
+        kept = yield from _in_block(text[:end], anchors, recurring, lines_before, final=False)
         lines_before += newlines(text, 0, kept)
         carried = text[kept:]
     if carried:
         yield from _last(carried, anchors, lines_before)
 
 
-def _last(carried: bytes, anchors: Anchors, lines_before: int) -> Iterator[Candidate]:
+def _last(carried: bytes, anchors: Anchors, lines_before: int) -> Iterator[Candidate | Repeated]:
     """What the source ends with, when it does not end with a newline, or ends within the pieces of a line."""
     ended = carried.endswith(b"\n")
     body = carried if ended else carried + b"\n"
     last_line = lines_before + newlines(body, 0, len(body))
-    for candidate in _in_block(body, anchors, lines_before, final=True):
-        at_end = candidate.number + len(candidate.pieces) > last_line
-        unfinished = at_end and (not ended or is_partial(candidate.pieces[-1]))
-        yield replace(candidate, ended=False) if unfinished else candidate
+    for found in _in_block(body, anchors, Recurring(), lines_before, final=True):
+        if isinstance(found, Candidate) and found.number + len(found.pieces) > last_line:
+            yield replace(found, ended=ended and not is_partial(found.pieces[-1]))
+        else:
+            yield found
 
 
 def _overlong(text: bytes, anchors: Anchors, number: int) -> Iterator[Candidate]:
@@ -89,19 +103,46 @@ def _behind_newline(source: Readable) -> bytes:
     return b""
 
 
-def _in_block(body: bytes, anchors: Anchors, lines_before: int, *, final: bool) -> Generator[Candidate, None, int]:
+def _in_block(
+    body: bytes, anchors: Anchors, recurring: Recurring, lines_before: int, *, final: bool
+) -> Generator[Candidate | Repeated, None, int]:
     """The candidates in a block of whole lines; returns how much of it is dealt with."""
-    number, counted, done = lines_before + 1, 0, 0
-    for start in anchors.line_starts(body):
-        if start < done:
+    lines, done = _Lines(body, lines_before + 1), 0
+    for at in anchors.suspects(body):
+        if at < done or not anchors.is_hit(body, at):
             continue
+        start = body.rfind(b"\n", 0, at) + 1
+        done = recurring.take(body, start)
+        if done > start:
+            continue
+        yield from _drained(recurring, lines)
         pieces, end = _pieces(body, start)
         if end is None and not final and len(body) - start < LINE_BYTES_MAX:
             return start
-        number += newlines(body, counted, start)
-        counted, done = start, end or len(body)
-        yield Candidate(number, pieces, cut=sum(map(len, pieces)) >= LINE_BYTES_MAX)
+        done = end or len(body)
+        yield Candidate(lines.number(start), pieces, cut=sum(map(len, pieces)) >= LINE_BYTES_MAX)
+    yield from _drained(recurring, lines)
     return len(body)
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a block, counted as far as was asked."""
+
+    body: bytes
+    at_counted: int
+    counted: int = 0
+
+    def number(self, start: int) -> int:
+        """The number of the line that begins there, behind the one that was asked for last."""
+        self.at_counted += newlines(self.body, self.counted, start)
+        self.counted = start
+        return self.at_counted
+
+
+def _drained(recurring: Recurring, lines: _Lines) -> Iterator[Repeated]:
+    for repeats in recurring.drain(lines.body):
+        yield Repeated(lines.number(repeats.start), repeats)
 
 
 def _pieces(body: bytes, start: int) -> tuple[tuple[bytes, ...], int | None]:

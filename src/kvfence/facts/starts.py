@@ -52,9 +52,9 @@ class _Tally:
     """Not made into evidence before it is known to be the last."""
     requests: dict[str, None] = field(default_factory=dict)
 
-    def add(self, happened: Happened, rank: str, place: Place) -> None:
+    def add(self, happened: Happened, rank: str, place: Place, times: int) -> None:
         """Count it. Every rank may print the same event."""
-        self.by_rank[rank] += 1
+        self.by_rank[rank] += times
         known = (self.asked_tokens_max, happened.asked_tokens)
         self.asked_tokens_max = max((tokens for tokens in known if tokens), default=None)
         if len(self.first) < _EVIDENCE_MAX:
@@ -63,6 +63,11 @@ class _Tally:
             self.last = place
         if happened.request and len(self.requests) < _REQUESTS_MAX:
             self.requests[happened.request] = None
+
+    def is_full(self, happened: Happened) -> bool:
+        """Whether of another one like that nothing is kept but that it came, the longest length and the last place."""
+        named = happened.request is None or len(self.requests) >= _REQUESTS_MAX
+        return named and len(self.first) >= _EVIDENCE_MAX
 
     def happening(self, kind: Kind) -> Happening:
         """What came of it; the rank that printed most counts."""
@@ -86,11 +91,11 @@ class Start:
     reached: Phase | None = None
     _ranks_reached: dict[Phase, set[str]] = field(default_factory=dict)
     _tallies: dict[Kind, _Tally] = field(default_factory=dict)
-    _refused_at: dict[str, int] = field(default_factory=dict)
-    """Where each rank last refused a prompt and no batch of one token has followed yet."""
+    _refused_at: int | None = None
+    """Where a prompt was last refused and no batch of one token has followed yet."""
 
-    def add(self, statement: Statement, place: Place) -> None:
-        """Take in what a line says."""
+    def add(self, statement: Statement, place: Place, times: int) -> None:
+        """Take in what a line says, and as many before it that said the same."""
         for said in statement.said:
             seen = partial(place.evidence, said.text)
             self.heard.hear(said.name, rank=statement.rank, value=said.value, seen=seen)
@@ -99,9 +104,19 @@ class Start:
             self._ranks_reached.setdefault(statement.phase, set()).add(statement.rank)
         for happened in statement.happened:
             if happened.kind is not Kind.PLACEHOLDER or self._follows_refusal(place.line):
-                self._tallies.setdefault(happened.kind, _Tally()).add(happened, statement.rank, place)
+                self._tallies.setdefault(happened.kind, _Tally()).add(happened, statement.rank, place, times)
             if happened.kind is Kind.REFUSED:
-                self._refused_at[statement.rank] = place.line
+                self._refused_at = place.line
+
+    def is_repeated_by(self, statement: Statement) -> bool:
+        """Whether that line opens nothing, says nothing new, and what happened is kept as a count alone."""
+        if statement.phase is not None or len(statement.happened) != 1:
+            return False
+        (happened,) = statement.happened
+        tally = self._tallies.get(happened.kind)
+        # How far behind a refusal a batch of one token stands is looked at line by line.
+        counted = happened.kind is not Kind.PLACEHOLDER and tally is not None and tally.is_full(happened)
+        return counted and all(self.heard.knows(said.name, statement.rank, said.value) for said in statement.said)
 
     def happenings(self) -> dict[Kind, Happening]:
         """What happened on it, by kind."""
@@ -144,9 +159,8 @@ class Start:
 
     def _follows_refusal(self, number: int) -> bool:
         """Whether a batch of one token at that line is the refused request's; each refusal has one."""
-        near = [at for at in self._refused_at.values() if number - at <= _STRAIGHT_AFTER_LINES]
-        self._refused_at.clear()
-        return bool(near)
+        refused_at, self._refused_at = self._refused_at, None
+        return refused_at is not None and number - refused_at <= _STRAIGHT_AFTER_LINES
 
 
 @dataclass(slots=True)
@@ -156,14 +170,18 @@ class Stream:
     starts: list[Start] = field(default_factory=list)
     dropped: int = 0
 
-    def add(self, statement: Statement, place: Place) -> None:
+    def add(self, statement: Statement, place: Place, times: int) -> None:
         """Take in a line, as part of the latest start or as the first of another one."""
         if not self.starts or self.starts[-1].begins_anew(statement):
             self.starts.append(Start(statement.engine, statement.node))
             if len(self.starts) > STARTS_MAX:
                 del self.starts[0]
                 self.dropped += 1
-        self.starts[-1].add(statement, place)
+        self.starts[-1].add(statement, place, times)
+
+    def is_repeated_by(self, statement: Statement) -> bool:
+        """Whether that line is of the latest start and adds to a count there and to nothing else."""
+        return bool(self.starts) and self.starts[-1].is_repeated_by(statement)
 
     def interleaved(self) -> tuple[Start, ...]:
         """The starts whose pools cannot be told apart: one without a headline, and after it one without settings."""

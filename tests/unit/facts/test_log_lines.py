@@ -8,6 +8,7 @@ from kvfence.facts.fact import Kind
 from kvfence.facts.logs import cell, sglang, vllm
 from kvfence.facts.logs.statement import Statement
 from kvfence.facts.read_log import log_anchors
+from support.audit_logs import lines_found
 
 LONGER = "Request length is longer than the KV cache pool size or the max context length."
 ID = "8f07dfc0-a2f0"
@@ -142,7 +143,7 @@ def said(statement: Statement | None) -> dict[str, object]:
 def test_a_size_or_role_of_sglang_is_read(message: str, expected: dict[str, object]):
     """The message gives its figures under their names, and a search for stems finds it."""
     assert expected.items() <= said(sglang.read(SGLANG_PREFIX + message)).items()
-    assert log_anchors().line_starts(f"{message}\n".encode()) == [0]
+    assert lines_found(log_anchors(), f"{message}\n".encode()) == [0]
 
 
 @pytest.mark.parametrize(("message", "kind", "asked", "request_id"), SGLANG_EVENTS)
@@ -152,14 +153,14 @@ def test_an_event_of_sglang_is_read(message: str, kind: Kind, asked: int | None,
     assert statement
     (happened,) = statement.happened
     assert (happened.kind, happened.asked_tokens, happened.request) == (kind, asked, request_id)
-    assert log_anchors().line_starts(f"{message}\n".encode()) == [0]
+    assert lines_found(log_anchors(), f"{message}\n".encode()) == [0]
 
 
 @pytest.mark.parametrize(("message", "expected"), VLLM)
 def test_a_size_or_setting_of_vllm_is_read(message: str, expected: dict[str, object]):
     """The message gives its figures under their names, and a search for stems finds it."""
     assert expected.items() <= said(vllm.read(VLLM_PREFIX + message)).items()
-    assert log_anchors().line_starts(f"{message}\n".encode()) == [0]
+    assert lines_found(log_anchors(), f"{message}\n".encode()) == [0]
 
 
 @pytest.mark.parametrize(("message", "kind", "asked", "request_id"), VLLM_EVENTS)
@@ -169,7 +170,7 @@ def test_an_event_of_vllm_is_read(message: str, kind: Kind, asked: int | None, r
     assert statement
     (happened,) = statement.happened
     assert (happened.kind, happened.asked_tokens, happened.request) == (kind, asked, request_id)
-    assert log_anchors().line_starts(f"{message}\n".encode()) == [0]
+    assert lines_found(log_anchors(), f"{message}\n".encode()) == [0]
 
 
 def test_a_check_that_failed_on_the_cell_is_read():
@@ -179,7 +180,7 @@ def test_a_check_that_failed_on_the_cell_is_read():
     assert statement
     (happened,) = statement.happened
     assert (statement.node, happened.kind, happened.request) == ("decode-0", Kind.CHECK_FAILED, "room 7")
-    assert log_anchors().line_starts(f"{line}\n".encode()) == [0]
+    assert lines_found(log_anchors(), f"{line}\n".encode()) == [0]
 
 
 @pytest.mark.parametrize("message", [message for message, *_rest in (*SGLANG, *SGLANG_EVENTS, *VLLM, *VLLM_EVENTS)])

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from kvfence.facts.anchors import Anchors
 from kvfence.facts.read_log import log_anchors, read_log, understood
+from kvfence.facts.recurring import Recurring
 from kvfence.facts.scan import LINE_BYTES_MAX, candidates
 from kvfence.facts.wrapping import unwrap
-from support.audit_logs import CELL_START, HEADLINE, LOGS, body
+from support.audit_logs import CELL_START, HEADLINE, LOGS, body, lines_found
 
 HIT = HEADLINE.format(rank="", pool=64, context=512).encode()
 
@@ -22,7 +23,10 @@ def test_exactly_the_lines_with_a_stem_are_candidates(lines: list[bytes], ended:
     """Each line with a stem comes once, in order, under its own number."""
     content = b"\n".join(lines) + (b"\n" if ended and lines else b"")
     expected = [(n, line) for n, line in enumerate(lines, 1) if log_anchors().stands_in(line)]
-    found = [(candidate.number, candidate.pieces[0]) for candidate in candidates(io.BytesIO(content), log_anchors())]
+    found = [
+        (candidate.number, candidate.pieces[0])
+        for candidate in candidates(io.BytesIO(content), log_anchors(), Recurring())
+    ]
     assert found == expected
 
 
@@ -45,7 +49,7 @@ def test_a_line_longer_than_the_limit_is_read_to_the_limit_and_told():
 def test_a_source_that_never_ends_a_line_is_held_in_bounds():
     """Of ten mebibytes without a newline not more than a line's limit is kept."""
     text = b"server_args=" * (10 * (1 << 20) // 12)
-    (candidate,) = candidates(io.BytesIO(text), log_anchors())
+    (candidate,) = candidates(io.BytesIO(text), log_anchors(), Recurring())
     assert sum(map(len, candidate.pieces)) <= LINE_BYTES_MAX
     assert candidate.cut
 
@@ -53,7 +57,7 @@ def test_a_source_that_never_ends_a_line_is_held_in_bounds():
 def test_a_partial_line_that_never_ends_is_held_in_bounds():
     """Pieces marked as partial are put together up to the limit and not beyond."""
     piece = b"2026-12-01T10:00:00Z stdout P server_args=" + b"x" * 16000 + b"\n"
-    found = list(candidates(io.BytesIO(piece * 300), log_anchors()))
+    found = list(candidates(io.BytesIO(piece * 300), log_anchors(), Recurring()))
     assert all(sum(map(len, candidate.pieces)) <= LINE_BYTES_MAX + 20_000 for candidate in found)
 
 
@@ -88,7 +92,7 @@ def test_a_stem_is_found_wherever_it_stands(data: st.DataObject, stems: list[byt
     inside = st.lists(st.one_of(st.sampled_from(stems), st.binary(max_size=12)), max_size=4)
     lines = [b"".join(parts).replace(b"\n", b"") for parts in data.draw(st.lists(inside, max_size=12))]
     body = b"x" * before + b"".join(line + b"\n" for line in lines)
-    found = Anchors.of(stems).line_starts(body)
+    found = lines_found(Anchors.of(stems), body)
     starts = [0, *(at + 1 for at, byte in enumerate(body[:-1]) if byte == ord("\n"))] if body.endswith(b"\n") else []
     held = [at for at in starts if any(stem in body[at : body.index(b"\n", at)] for stem in stems)]
     assert found == held
@@ -98,7 +102,7 @@ def test_a_stem_across_two_portions_is_found():
     """Where a portion of the search ends within a stem, at any of its bytes, the stem is found."""
     anchors = Anchors.of([b"max_total_num_tokens="])
     for before in range(4 * 16_384 - 24, 4 * 16_384 + 4):
-        assert anchors.line_starts(b"." * before + b"max_total_num_tokens=1\n") == [0]
+        assert lines_found(anchors, b"." * before + b"max_total_num_tokens=1\n") == [0]
 
 
 def test_a_stem_that_is_too_short_is_refused():

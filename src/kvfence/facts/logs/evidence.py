@@ -30,6 +30,10 @@ class Heard:
             del places[next(reversed(places))]
         places[rank, value] = first_seen
 
+    def knows(self, name: str, rank: str, value: str | int | bool) -> bool:  # noqa: FBT001 — a value of any kind
+        """Whether that rank said just that, and it is kept."""
+        return (rank, value) in self._by_name.get(name, ())
+
     def forget(self, names: Iterable[str]) -> None:
         """Drop what turned out to belong to nobody in particular."""
         for name in names:

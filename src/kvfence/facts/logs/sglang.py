@@ -37,13 +37,12 @@ def read(text: str) -> Statement | None:
     if started := _read_start(text):
         return started
     for message in _MESSAGES:
-        says = message.says(text)
-        if says is not None:
-            return _statement(text, says)
+        if match := message.found_in(text):
+            return _statement(text, tuple(message.say(match)), match if message in EVENTS else None)
     return None
 
 
-def _statement(text: str, says: tuple[Said | Happened, ...]) -> Statement:
+def _statement(text: str, says: tuple[Said | Happened, ...], event: re.Match[str] | None) -> Statement:
     ranks = _RANKS.search(text[:120])
     said = tuple(one for one in says if isinstance(one, Said))
     return Statement(
@@ -52,6 +51,7 @@ def _statement(text: str, says: tuple[Said | Happened, ...]) -> Statement:
         happened=tuple(one for one in says if isinstance(one, Happened)),
         phase=Phase.POOL if any(one.name == "headline.pool" for one in said) else None,
         rank=ranks[1].strip() if ranks else "",
+        match=event,
     )
 
 

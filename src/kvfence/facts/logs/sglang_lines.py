@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kvfence.facts.fact import Kind
 from kvfence.facts.logs.saying import SayFrom, happens, messages, numbers, request_of, text, that
-from kvfence.facts.logs.statement import COUNT, Happened, Said, number
+from kvfence.facts.logs.statement import ASKED, COUNT, Happened, Said, number
 
 _DTYPE = r"(?: dtype: torch\.(?P<dtype>\w+),)"
 _POOL = rf"(?:[\w-]+ )?KV [Cc]ache(?: is)? (?:allocated|VA upper bound)\.{_DTYPE}?.*?#tokens: {COUNT}"
@@ -152,12 +152,12 @@ ROLES = messages(
 EVENTS = messages(
     (
         "Input length (",
-        rf"Input length \({COUNT} tokens\) exceeds the maximum allowed length \({COUNT} tokens\)(?:{_RID})?",
+        rf"Input length \({ASKED} tokens\) exceeds the maximum allowed length \({COUNT} tokens\)(?:{_RID})?",
         _refused,
     ),
     (
         "exceeds the maximum number of tokens",
-        rf"\b{_REQUEST} exceeds the maximum number of tokens: {COUNT} > {COUNT}",
+        rf"\b{_REQUEST} exceeds the maximum number of tokens: {ASKED} > {COUNT}",
         _refused_in_queue,
     ),
     (
@@ -167,7 +167,7 @@ EVENTS = messages(
     ),
     (
         "Truncated. len(",
-        rf"Truncated\. len\(req\.origin_input_ids\)={COUNT}, max_req_input_len={COUNT}",
+        rf"Truncated\. len\(req\.origin_input_ids\)={ASKED}, max_req_input_len={COUNT}",
         _truncated,
     ),
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from kvfence.facts.fact import Engine, Kind
@@ -15,6 +15,9 @@ _SOMEBODYS = re.compile(r"['\"{}]")
 
 COUNT = r"(?<![\w.,-])([0-9]{1,15})(?!\w|[.,][0-9])"
 """A whole number that stands alone. `6x4`, `51.2`, `-1` and `128²` are none, and no part of them is one."""
+
+ASKED = r"(?<![\w.,-])(?P<asked>[0-9]{1,15})(?!\w|[.,][0-9])"
+"""The same, where it is the length that a request asked for."""
 
 
 def own(stem: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -71,6 +74,8 @@ class Statement:
     rank: str = ""
     node: str | None = None
     """The name that the line itself gives its node."""
+    match: re.Match[str] | None = field(default=None, compare=False, repr=False)
+    """Set where another line that differs only in the groups `asked` and `request` says the same of another request."""
 
 
 def number(digits: str) -> int:
@@ -86,7 +91,6 @@ class Message:
     pattern: re.Pattern[str]
     say: Callable[[re.Match[str]], Iterator[Said | Happened]]
 
-    def says(self, text: str) -> tuple[Said | Happened, ...] | None:
-        """What the line says, if it is of this kind."""
-        match = own(self.stem, self.pattern, text)
-        return None if match is None else tuple(self.say(match))
+    def found_in(self, text: str) -> re.Match[str] | None:
+        """Where the line is of this kind, if it is."""
+        return own(self.stem, self.pattern, text)

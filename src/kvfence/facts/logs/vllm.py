@@ -65,13 +65,12 @@ def read(text: str) -> Statement | None:
     if started := _read_start(text):
         return started
     for message in _MESSAGES:
-        says = message.says(plain)
-        if says is not None:
-            return _statement(text, says)
+        if match := message.found_in(plain):
+            return _statement(text, tuple(message.say(match)), match if message in EVENTS else None)
     return None
 
 
-def _statement(text: str, says: tuple[Said | Happened, ...]) -> Statement:
+def _statement(text: str, says: tuple[Said | Happened, ...], event: re.Match[str] | None) -> Statement:
     said = tuple(one for one in says if isinstance(one, Said))
     names = {one.name for one in said}
     # A version line opens a start; sizes close it. Sizes may be printed once a worker, so they never open one.
@@ -82,6 +81,7 @@ def _statement(text: str, says: tuple[Said | Happened, ...]) -> Statement:
         happened=tuple(one for one in says if isinstance(one, Happened)),
         phase=phase,
         rank=_rank(text),
+        match=event,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from kvfence.facts.fact import Kind
 from kvfence.facts.logs.saying import happens, messages, numbers, text, that
-from kvfence.facts.logs.statement import COUNT, Happened, Said, number
+from kvfence.facts.logs.statement import ASKED, COUNT, Happened, Said, number
 
 _NUMBER = r"(?<![\w.,-])([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
 """With thousands set apart, as V1 prints it, or plain. `229,28520` is neither, and no number is read from it."""
@@ -105,7 +105,7 @@ EVENTS = messages(
     ),
     (
         "is too long and exceeds",
-        rf"\bInput prompt \({COUNT} tokens\)(?: \+ lookahead slots \({COUNT}\))? is too long and exceeds ",
+        rf"\bInput prompt \({ASKED} tokens\)(?: \+ lookahead slots \({COUNT}\))? is too long and exceeds ",
         _ignored,
     ),
 )
