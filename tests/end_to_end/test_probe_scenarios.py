@@ -1,12 +1,15 @@
 """Each manner of asking finds what needs that manner, over real HTTP; and a right server is clean under all of them."""
 
+import asyncio
 import json
 
 import pytest
 
 from kvfence.findings.recall import LengthVerdict, ProbeVerdict
 from kvfence.probe import Bounds, Options, Target, Tenant, run
-from kvfence.probe.record import Scenario
+from kvfence.probe.client import EndpointClient
+from kvfence.probe.limits import Cost
+from kvfence.probe.record import HangUp, Scenario
 from support.manner_servers import manner_server
 from support.probe_servers import endpoint
 from support.programs import assert_one_clear_line, run_kvfence
@@ -16,6 +19,7 @@ B = Tenant(name="tenant-b", salt="salt-b")
 FAULTS = [
     ("at-once", Scenario.CONCURRENT),
     ("after-longer", Scenario.ALTERNATING),
+    ("after-hang-up", Scenario.HANG_UP),
     ("streamed", Scenario.STREAMING),
 ]
 """When the server is wrong, and the manner that is to find it."""
@@ -78,3 +82,48 @@ def test_a_difference_between_two_ways_of_asking_is_told():
     result, _ = probed("streamed", Scenario.STREAMING)
     assert "at 4,096 tokens streamed is leak and whole, for comparison clean" in result.scenarios[-1].detail
     assert [one.detail for one in probed("never", Scenario.STREAMING)[0].scenarios] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("when", "begins", "left"),
+    [
+        (HangUp(), "", 1),
+        (HangUp(wait_s=0.01), "", 1),
+        (HangUp(wait_s=30), '{"choices"', 0),
+        (HangUp(pieces=1), "AAAAA", 0),
+        (HangUp(pieces=500), "AAAAA-BBBBB; END.", 0),
+    ],
+)
+def test_a_hang_up_comes_when_it_was_planned_and_counts_in_full(when, begins, left):
+    """Before the first byte the server sees it; in a stream, what came by then is kept; nothing is given back."""
+
+    async def hung_up(url):
+        async with EndpointClient(Target(base_url=url, timeout_s=20)) as client:
+            cost = Cost(100, 200)
+            client.purse.set_aside(cost)
+            asked = await client.ask_and_hang_up("copier", "1-CODE-1: AAAAA-BBBBB; END.", A, cost, when)
+            return asked, client.purse.spent
+
+    with manner_server("after-hang-up") as server:
+        asked, spent = asyncio.run(hung_up(server.url))
+        with server.changed:
+            server.changed.wait_for(lambda: len(server.given_up) >= left, 10)
+    assert (asked.reply.status, asked.tries, asked.spent) == (None, 1, Cost(100, 200))
+    assert (spent.requests, spent.prompt_tokens, spent.answer_tokens) == (1, 100, 200)
+    assert "hung up on purpose" in asked.reply.detail
+    assert asked.reply.text.startswith(begins)
+    assert bool(asked.reply.text) is bool(begins)
+    assert len(server.given_up) == left
+
+
+def test_a_hang_up_is_no_answer_and_what_it_shows_of_others_is_a_leak():
+    """It has no row of its own but for a leak; its cost is in what was spent."""
+    result, _ = probed("never", Scenario.HANG_UP)
+    assert {row.why for row in result.lengths if row.scenario == Scenario.HANG_UP} == {"asks while others hang up"}
+    assert result.spent
+    assert result.spent.requests == result.requests
+    told, _ = probed("streamed", Scenario.HANG_UP)
+    leaks = [row for row in told.lengths if row.why == "hangs up"]
+    assert leaks
+    assert {(row.verdict, row.status) for row in leaks} == {(LengthVerdict.LEAK, None)}
+    assert {mark.planted_by for row in leaks for mark in row.evidence} == {"tenant-b"}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
@@ -14,12 +16,14 @@ from support.faults import events
 from support.loopback import on_loopback
 from support.probe_servers import CODES
 
-Wrong = Literal["never", "at-once", "after-longer", "streamed"]
+Wrong = Literal["never", "at-once", "after-longer", "streamed", "after-hang-up"]
 """When another tenant's text is shown."""
 AT_ONCE = 4
 """So many requests under way mix their answers."""
 WAIT_S = 0.1
-"""For others to come, where the fault needs them."""
+"""For others to come, where the fault needs them; and for a client to hang up."""
+LOOKS = 10
+"""How often it is looked whether the client is still there."""
 
 
 @dataclass
@@ -35,10 +39,12 @@ class MannerServer:
     most_under_way: int = 0
     answered: list[tuple[str, str]] = field(default_factory=list)
     """Tenant and prompt, in the order in which they were answered."""
+    given_up: list[tuple[str, str]] = field(default_factory=list)
+    """Tenant and prompt, of clients that hung up."""
     changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def answer(self, body: dict[str, Any]) -> tuple[int, str]:
-        """The status, and the text or the error."""
+    def answer(self, body: dict[str, Any], is_gone: Callable[[], bool]) -> tuple[int, str]:
+        """The status, and the text or the error. `is_gone`: whether the client has hung up."""
         tenant, prompt = body["user"], body["messages"][0]["content"]
         if len(prompt) + body["max_tokens"] > self.declared:
             return 400, f"This model's maximum context length is {self.declared} tokens."
@@ -48,10 +54,17 @@ class MannerServer:
             self.under_way[number] = (tenant, prompt)
             self.most_under_way = max(self.most_under_way, len(self.under_way))
             self.changed.notify_all()
+            if self.wrong == "after-hang-up" and self._hangs_up(is_gone):
+                self.given_up.append((tenant, prompt))
+                self.changed.notify_all()
             shown = self._shown(tenant, prompt, body)
             self.answered.append((tenant, prompt))
             del self.under_way[number]
         return 200, _codes(shown)
+
+    def _hangs_up(self, is_gone: Callable[[], bool]) -> bool:
+        """Whether the client does while its prompt is at work; the lock is given up in between."""
+        return any(self.changed.wait_for(is_gone, WAIT_S / LOOKS) for _ in range(LOOKS))
 
     def _shown(self, tenant: str, prompt: str, body: dict[str, Any]) -> str:
         """The prompt that is recited; the lock is held, and given up while others are waited for."""
@@ -61,59 +74,70 @@ class MannerServer:
                 return next((text for who, text in self.under_way.values() if who != tenant), prompt)
             case "after-longer" if self.answered and theirs[-1:] == [self.answered[-1][1]]:
                 return theirs[-1] if len(theirs[-1]) > len(prompt) else prompt
+            case "after-hang-up" if left := [text for who, text in self.given_up if who != tenant]:
+                return left[-1]
             case "streamed" if body.get("stream") and theirs:
                 return theirs[-1]
         return prompt
+
+
+class _Door(BaseHTTPRequestHandler):
+    shared: MannerServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._say(200, {"data": [{"id": "copier", "max_model_len": self.shared.declared}]})
+
+    def do_POST(self) -> None:
+        with contextlib.suppress(ConnectionError):  # the client has hung up
+            self._complete()
+
+    def _complete(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.endswith("/tokenize"):
+            self._say(200, {"count": len(body["messages"][0]["content"])})
+            return
+        status, said = self.shared.answer(body, self._is_gone)
+        if status != 200:
+            self._say(status, {"error": {"message": said}})
+            return
+        usage = {"prompt_tokens": len(body["messages"][0]["content"]), "completion_tokens": len(said)}
+        choice = {"message": {"content": said}, "finish_reason": "stop"}
+        if body.get("stream"):
+            self._stream(events({"choices": [choice], "usage": usage}))
+        else:
+            self._say(200, {"choices": [choice], "usage": usage})
+
+    def _is_gone(self) -> bool:
+        ready, _, _ = select.select([self.connection], [], [], 0)
+        return bool(ready) and self.connection.recv(1, socket.MSG_PEEK) == b""
+
+    def _stream(self, content: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.wfile.write(content)
+        self.close_connection = True
+
+    def _say(self, status: int, body: object) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
 
 @contextlib.contextmanager
 def manner_server(wrong: Wrong, **known: Any) -> Iterator[MannerServer]:
     """A server on a free port of loopback. A character is a token."""
     server = MannerServer(wrong, **known)
-
-    class Door(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def do_GET(self) -> None:
-            self._say(200, {"data": [{"id": "copier", "max_model_len": server.declared}]})
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if self.path.endswith("/tokenize"):
-                self._say(200, {"count": len(body["messages"][0]["content"])})
-                return
-            status, said = server.answer(body)
-            if status != 200:
-                self._say(status, {"error": {"message": said}})
-                return
-            usage = {"prompt_tokens": len(body["messages"][0]["content"]), "completion_tokens": len(said)}
-            choice = {"message": {"content": said}, "finish_reason": "stop"}
-            if body.get("stream"):
-                self._stream(events({"choices": [choice], "usage": usage}))
-            else:
-                self._say(200, {"choices": [choice], "usage": usage})
-
-        def _stream(self, content: bytes) -> None:
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.send_header("connection", "close")
-            self.end_headers()
-            self.wfile.write(content)
-            self.close_connection = True
-
-        def _say(self, status: int, body: object) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-    with on_loopback(Door) as url:
+    with on_loopback(type("Door", (_Door,), {"shared": server})) as url:
         server.url = f"{url}/v1"
         yield server
 

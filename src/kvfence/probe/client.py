@@ -12,11 +12,12 @@ import httpx
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.probe.calibration import is_plausible
+from kvfence.probe.hanging_up import send_and_hang_up
 from kvfence.probe.keys import Keys
 from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse
 from kvfence.probe.patience import PATIENCE, Patience, retry_after_s
 from kvfence.probe.prompts import STOP
-from kvfence.probe.record import Delivery
+from kvfence.probe.record import Delivery, HangUp
 from kvfence.probe.replies import Failure, ModelCard, Reply, Response, model_cards, reply_of, token_count
 from kvfence.probe.streams import StreamFields
 from kvfence.probe.target import Target, Tenant
@@ -119,8 +120,7 @@ class EndpointClient:
 
         Never raises for what the endpoint does: that is what is being measured.
         """
-        said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
-        body = {"model": model, "max_tokens": cost.answer_tokens, "temperature": 0, "stop": [STOP], **said}
+        body = self._body(model, prompt, cost)
         spent: list[Cost] = []
         while True:
             streaming = self._streams.fields if delivery is Delivery.STREAMED else {}
@@ -137,10 +137,21 @@ class EndpointClient:
         total = Cost(sum(one.prompt_tokens for one in spent), sum(one.answer_tokens for one in spent))
         return Asked(reply, tries=len(spent), spent=total)
 
-    async def _ask_once(self, body: Mapping[str, object], tenant: Tenant) -> Response | Failure:
+    async def ask_and_hang_up(self, model: str, prompt: str, tenant: Tenant, cost: Cost, when: HangUp) -> Asked:
+        """Send a prompt, and close the connection on purpose. It counts as spent in full."""
+        body = self._body(model, prompt, cost) | (self._streams.fields if when.pieces else {})
+        return Asked(reply_of(await self._ask_once(body, tenant, when)), tries=1, spent=cost)
+
+    def _body(self, model: str, prompt: str, cost: Cost) -> dict[str, object]:
+        said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
+        return {"model": model, "max_tokens": cost.answer_tokens, "temperature": 0, "stop": [STOP], **said}
+
+    async def _ask_once(
+        self, body: Mapping[str, object], tenant: Tenant, hang_up: HangUp | None = None
+    ) -> Response | Failure:
         path = "completions" if self._target.completions else "chat/completions"
         fields = dict.fromkeys(self.tenant_fields, tenant.salt)
-        return await self._send("POST", self._target.url(path), tenant, {**body, **fields})
+        return await self._send("POST", self._target.url(path), tenant, {**body, **fields}, hang_up)
 
     def _wait_s(self, response: Response | Failure, tries: int) -> float | None:
         """How long to wait before it is sent again; None: that was all."""
@@ -173,7 +184,12 @@ class EndpointClient:
         return True
 
     async def _send(
-        self, method: str, url: str, tenant: Tenant, body: Mapping[str, object] | None = None
+        self,
+        method: str,
+        url: str,
+        tenant: Tenant,
+        body: Mapping[str, object] | None = None,
+        hang_up: HangUp | None = None,
     ) -> Response | Failure:
         """One request, read whole within the time and size allowed, and without the keys that the answer repeats."""
         self._keys.add(tenant.api_key)
@@ -182,7 +198,11 @@ class EndpointClient:
         try:
             request = self._http.build_request(method, url, json=body, headers=_headers(tenant))
             async with asyncio.timeout(self._target.timeout_s):
-                got = await self._read(request, content)
+                got: Response | Failure
+                if hang_up is None:
+                    got = await self._read(request, content)
+                else:
+                    got = await send_and_hang_up(self._http, request, hang_up, content)
         except TimeoutError:
             got = Failure(_too_late(self._target))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: a host name that cannot be one

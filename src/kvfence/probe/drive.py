@@ -11,7 +11,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
 from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
-from kvfence.probe.client import EndpointClient, chosen_model
+from kvfence.probe.client import Asked, EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
@@ -173,7 +173,7 @@ class _Asker:
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
-        asked = await self.client.ask(self.model, fitted.prompt.text, tenant, cost, step.delivery)
+        asked = await self._ask(step, fitted.prompt.text, cost)
         reply = asked.reply
         tokens, detail = fitted.tokens, reply.detail
         if reply.prompt_tokens is not None:
@@ -197,6 +197,12 @@ class _Asker:
         if number or _cannot_start(ended) is None:  # else it is asked again when the endpoint has been mended
             self.recorder.ended(ended)
         return ended
+
+    async def _ask(self, step: Step, text: str, cost: Cost) -> Asked:
+        tenant = self.options.tenant(step.tenant)
+        if step.hang_up is None:
+            return await self.client.ask(self.model, text, tenant, cost, step.delivery)
+        return await self.client.ask_and_hang_up(self.model, text, tenant, cost, step.hang_up)
 
 
 def _check_first(first: Exchange, target: Target) -> None:

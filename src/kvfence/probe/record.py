@@ -10,9 +10,11 @@ from kvfence.findings.recall import LengthResult
 from kvfence.probe.limits import NOTHING, Cost
 from kvfence.probe.prompts import Recipe
 
-Part = Literal["seed", "harvest", "cut-off"]
-"""A seed plants markers and fills the pool; a harvest asks where something foreign may show; both are judged. What was
-sent when the probe itself was stopped is cut off: its markers are planted, and nothing is known of its answer."""
+Part = Literal["seed", "harvest", "hang-up", "cut-off"]
+"""A seed plants markers and fills the pool; a harvest asks where something foreign may show; both are judged. At a
+hang-up the probe closes the connection on purpose: what came by then is looked at for others' markers and for nothing
+else. What was sent when the probe itself was stopped is cut off: its markers are planted, nothing is known of its
+answer."""
 
 
 class Scenario(StrEnum):
@@ -21,6 +23,7 @@ class Scenario(StrEnum):
     SWEEP = "sweep"
     ALTERNATING = "alternating"
     CONCURRENT = "concurrent"
+    HANG_UP = "hang-up"
     STREAMING = "streaming"
 
 
@@ -30,6 +33,16 @@ class Delivery(StrEnum):
     WHOLE = "whole"
     STREAMED = "streamed"
     """As server-sent events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HangUp:
+    """When the probe closes a connection on purpose."""
+
+    pieces: int = 0
+    """So many pieces of a streamed answer have come; 0: by time."""
+    wait_s: float = 0.0
+    """By time: seconds after the whole request was sent, whatever has come by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +59,8 @@ class Step:
     round_number: int = 0
     """Of its scenario, from 0."""
     delivery: Delivery = Delivery.WHOLE
+    hang_up: HangUp | None = None
+    """None: the answer is waited for."""
 
 
 Round = tuple[Step, ...]

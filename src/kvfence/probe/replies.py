@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvfence.findings.redact import as_evidence
-from kvfence.probe.sse import KIND, joined
+from kvfence.probe.sse import KIND, joined, said_so_far
 
 CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
 """Where endpoints say how long a context they promise: vLLM and SGLang, OpenRouter, Groq, others."""
@@ -126,7 +126,9 @@ def _is_stream(response: Response) -> bool:
 
 
 def _as_text(content: bytes) -> str:
-    return content[:PARTIAL_BYTES_MAX].decode(errors="replace")
+    """What can be read of an answer that is not whole. A marker may be spread over the events of a stream."""
+    start = content[:PARTIAL_BYTES_MAX]
+    return said_so_far(start) or start.decode(errors="replace")
 
 
 def _object(response: Response) -> dict[str, Any] | None:

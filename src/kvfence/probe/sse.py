@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -30,13 +31,27 @@ def joined(content: bytes) -> dict[str, Any]:
         if "error" in body:
             raise ValueError("an error in the middle of the stream")
         usage = body.get("usage") or usage
+        texts.append(_text_of(body))
         for choice in body.get("choices") or ():
-            part = choice.get("delta", choice.get("message")) or choice
-            texts.append(part.get("content") or part.get("text") or "")
             reason = choice.get("finish_reason") or reason
     if not is_done and reason is None:
         raise CutOffError("it ended in the middle of the answer")
     return {"choices": [{"message": {"content": "".join(texts)}, "finish_reason": reason}], "usage": usage}
+
+
+def said_so_far(content: bytes) -> str:
+    """The text of a stream's whole events, also where it was cut off or something else is wrong; empty for none."""
+    texts: list[str] = []
+    for event in _events(content):
+        with contextlib.suppress(ValueError, AttributeError, TypeError):
+            texts.append(_text_of(json.loads(event)))
+    return "".join(texts)
+
+
+def _text_of(body: dict[str, Any]) -> str:
+    """What one event adds to the answer."""
+    parts = (choice.get("delta", choice.get("message")) or choice for choice in body.get("choices") or ())
+    return "".join(part.get("content") or part.get("text") or "" for part in parts)
 
 
 def _events(content: bytes) -> Iterator[str]:
