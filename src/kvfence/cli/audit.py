@@ -27,7 +27,7 @@ def audit(
         list[str] | None,
         typer.Argument(
             metavar="TARGET…",
-            help="Logs and folders of logs (- is stdin), http://HOST:PORT, scripts and YAML that launch servers.",
+            help="Logs, scripts and YAML that launch servers (- is stdin), folders of these, http://HOST:PORT.",
         ),
     ] = None,
     *,
@@ -47,10 +47,10 @@ def audit(
 ) -> None:
     """Read logs and running servers and say what is wrong: pool below context, unequal pools, checks off, refusals.
 
-    A log may be packed (gzip, xz, bzip2, zstd); a folder stands for the logs in it; rotated parts are read as one log.
-    Give all workers of a deployment at once, so that they are compared; a log and an address of one worker become one
-    node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3 inconclusive (a pool or
-    context is nowhere told, or no engine was recognised).
+    A log may be packed (gzip, xz, bzip2, zstd); a folder stands for the logs and launch files in it; rotated parts are
+    read as one log. Give all workers of a deployment at once, so that they are compared; a log and an address of one
+    worker become one node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3
+    inconclusive (a pool or context is nowhere told, or no engine was recognised).
     With --source it says which fixes are in that very tree, by what its code does, whatever its version says.
 
     Example: kvfence audit http://10.0.0.5:30000 http://10.0.0.6:30000 prefill.log --format html -o audit.html

@@ -177,11 +177,12 @@ def test_a_rotated_log_is_one_log(tmp_path: Path, targets: Callable[[Path], list
 
 
 def test_a_folder_is_read_to_its_depth_and_its_logs_are_told_apart(tmp_path: Path):
-    """Logs of two folders below get their path as their name; what is not named like a log is left alone."""
+    """Logs of two folders below get their path as their name; what is not named like a log is counted."""
     write(tmp_path, {"p/0.log": start(9), "d/0.log": start(8), "d/model.bin": b"\x7fELF" * 99, ".hidden.log": start(7)})
     reading = read_target(str(tmp_path))
     assert sorted((node.name, node.number("pool_tokens")) for node in reading.nodes) == [("d/0", 8), ("p/0", 9)]
     assert reading.gaps == ()
+    assert reading.notes == ("named neither like a log nor like a launch file, so not read: 1 file (d/model.bin)",)
 
 
 def test_a_log_of_a_folder_that_cannot_be_read_is_a_gap(tmp_path: Path):

@@ -28,6 +28,11 @@ class LaunchKind(Enum):
     YAML = auto()
 
 
+def launched_by_name(path: str) -> bool:
+    """Whether a file's name alone says that it launches something."""
+    return Path(path).suffix.lower() in _ENDINGS
+
+
 def launch_kind(target: str, sample: bytes) -> LaunchKind | None:
     """What a target is by its name, or by how it begins; None for a log."""
     ending = _ENDINGS.get(Path(target).suffix.lower())

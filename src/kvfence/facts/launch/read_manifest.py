@@ -21,6 +21,8 @@ from kvfence.facts.reading import Reading
 
 SERVERS_MAX = 256
 _RENDER = "render the chart first: helm template CHART -f VALUES | kvfence audit -"
+NO_SERVER = f"no command that starts SGLang or vLLM stands in it; if these are a chart's values, {_RENDER}"
+"""The gap of a file in which none was found."""
 
 
 def read_manifest(text: str, *, file: str, folder: Path | None, name: str) -> Reading:
@@ -110,7 +112,7 @@ def _left_out(documents: Documents, *, exhausted: bool, servers: int) -> Iterato
         count = documents.templates
         yield f"{count} templates ({{{{ }}}}) are filled in elsewhere, so what they give is not known; {_RENDER}"
     elif not servers:
-        yield f"no command that starts SGLang or vLLM stands in it; if these are a chart's values, {_RENDER}"
+        yield NO_SERVER
 
 
 def _unmatched(reached: Sequence[Service], found: Sequence[Container]) -> Iterator[str]:
