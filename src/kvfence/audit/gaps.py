@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from kvfence.audit.deployment import (
     Deployment,
     engine_of,
-    from_endpoint,
     grouped,
     holds_tokens,
     is_disaggregated,
     role_of,
 )
 from kvfence.audit.rules.fix_absent import JUDGED
+from kvfence.audit.source_of import Source, source_of
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.source_tree import Presence, SourceTree
@@ -27,6 +27,14 @@ _OF_SIZES = ("pool-below-context", "asymmetric-pools")
 _OF_CHECKS = ("checks-off", "affected-version")
 _OF_ROLES = ("asymmetric-pools", "checks-off", "affected-version")
 _OF_PAIRS = ("asymmetric-pools", "auto-truncate-on")
+
+
+_HOW_CHECKS = {
+    Source.COMMAND: "its log says it",
+    Source.LIVE: "/server_info says it, or its log",
+    Source.SAVED: "its log says it, or the whole of its /server_info",
+    Source.LOG: "its settings line says it",
+}
 
 
 def gaps_of(deployment: Deployment) -> Iterator[NotChecked]:
@@ -54,10 +62,12 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     if missing:
         what = " and ".join(missing)
         be = "is" if len(missing) == 1 else "are"
-        why = f"its {what} {be} not in {_source(node)}; {_where(node)}"
+        why = f"its {what} {be} not in {source_of(node)}; {_where(node)}"
         yield NotChecked(node.name, why, rules=_OF_SIZES)
     if role_of(node) is None:
-        why = f"its role is not in {_source(node)}, so it was not compared, nor asked for its checks; {_how_role(node)}"
+        why = (
+            f"its role is not in {source_of(node)}, so it was not compared, nor asked for its checks; {_how_role(node)}"
+        )
         yield NotChecked(node.name, why, rules=_OF_ROLES)
     yield from _figures_to_doubt(node)
     if not is_disaggregated(node):
@@ -65,8 +75,8 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     if engine_of(node) is Engine.VLLM:
         yield NotChecked(node.name, "vLLM has no check of transferred KV whose setting could be read", decisive=False)
     elif node.fact("checks") is None:
-        how = "/server_info says it, or its log" if from_endpoint(node) else "its settings line says it"
-        why = f"whether its content checks are on is not in {_source(node)}; {how}"
+        how = _HOW_CHECKS[source_of(node)]
+        why = f"whether its content checks are on is not in {source_of(node)}; {how}"
         yield NotChecked(node.name, why, rules=_OF_CHECKS)
 
 
@@ -90,13 +100,9 @@ def _figures_to_doubt(node: NodeFacts) -> Iterator[NotChecked]:
         )
 
 
-def _source(node: NodeFacts) -> str:
-    return "what the endpoint says" if from_endpoint(node) else "the log"
-
-
 def _how_role(node: NodeFacts) -> str:
     """How somebody finds out whether a server is half of a pair."""
-    if from_endpoint(node):
+    if source_of(node) is not Source.LOG:
         return "give its log or its launch command as well"
     match engine_of(node):
         case Engine.SGLANG:
@@ -116,7 +122,13 @@ def _planned_gaps(node: NodeFacts) -> Iterator[NotChecked]:
 
 
 def _where(node: NodeFacts) -> str:
-    return _where_live(node) if from_endpoint(node) else _where_logged(node)
+    match source_of(node):
+        case Source.LIVE:
+            return _where_live(node)
+        case Source.SAVED:
+            return "give its log or its address as well"
+        case _:
+            return _where_logged(node)
 
 
 def _where_live(node: NodeFacts) -> str:

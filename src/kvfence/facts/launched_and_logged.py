@@ -19,7 +19,7 @@ from kvfence.facts.fact import NodeFacts
 from kvfence.facts.log_files import without_rotation
 from kvfence.facts.one_node import IDENTITY, agree, differ, from_endpoint, hosts_differ, joined
 
-_ENDING = re.compile(r"\.(?:log|txt|sh|bash|ya?ml|service)$")
+_ENDING = re.compile(r"\.(?:log|txt|json|sh|bash|ya?ml|service)$")
 _START = re.compile(r"#\d+$")
 """What tells the starts of one server apart."""
 _REPLICA = re.compile(r"-(?:\d{1,4}(?:-\d{1,4})?|[a-z0-9]{5,10}(?:-[a-z0-9]{5})?)")

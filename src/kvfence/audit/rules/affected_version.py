@@ -39,8 +39,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvfence.audit.advisory import Advisory, Hit, Open
-from kvfence.audit.deployment import Deployment, engine_of, from_endpoint, is_older
+from kvfence.audit.deployment import Deployment, engine_of, is_older
 from kvfence.audit.in_tree import Ended, judged, may_run
+from kvfence.audit.source_of import Source, source_of
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -54,6 +55,7 @@ _HOW = {
     Engine.SGLANG: "name its address as well: /server_info says the version, its log never does",
     Engine.VLLM: "give the log from its start on, or let /version through",
 }
+_HOW_SAVED = "save the whole of its /server_info, which says the version, or name its address"
 _COVER = {Engine.SGLANG: "set --disaggregation-enable-kv-checksum on prefill and on decode"}
 
 
@@ -161,8 +163,8 @@ def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
 
 
 def _why(node: NodeFacts, left: Sequence[Open]) -> str:
-    source = "what the endpoint says" if from_endpoint(node) else "the log"
+    source = source_of(node)
     told = "; ".join(f"{one.advisory.id} hangs on {one.missing}{_lacking(one)}" for one in left)
     engine = engine_of(node)
-    how = f"; {_HOW[engine]}" if engine and left[0].decisive else ""
+    how = f"; {_HOW_SAVED if source is Source.SAVED else _HOW[engine]}" if engine and left[0].decisive else ""
     return f"{told}, which is not in {source}{how}"

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.audit.deployment import Deployment, counted, engine_of, from_endpoint, is_disaggregated, version_below
+from kvfence.audit.source_of import Source, source_of
 from kvfence.facts.fact import Engine, Kind, NodeFacts
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -130,11 +131,9 @@ def _sglang_gaps(node: NodeFacts) -> Iterator[NotChecked]:
         return
     installed = node.fact("canary_installed")
     if installed is None or (installed.value is False and not _said_by_its_version(node)):
-        live = from_endpoint(node)
-        why = _CANARY_UNSEEN.format(
-            source="what the endpoint says" if live else "the log",
-            how="its log as well" if live else "the log from its start on",
-        )
+        source = source_of(node)
+        how = "the log from its start on" if source is Source.LOG else "its log as well"
+        why = _CANARY_UNSEEN.format(source=source, how=how)
         yield NotChecked(node.name, why, rules=(ID,))
     elif installed.value is True:
         yield NotChecked(node.name, _CANARY_IDLE, decisive=False, rules=(ID,))

@@ -49,6 +49,7 @@ from kvfence.audit.deployment import (
     version_below,
 )
 from kvfence.audit.promise import fitting_context, path_of, setting, taken_at
+from kvfence.audit.source_of import source_of
 from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
 
@@ -126,7 +127,8 @@ def _consequence(node: NodeFacts) -> str:
         case Role.DECODE:
             return "Decode refuses what prefill may have accepted."
         case None:
-            return "The log does not show the role: with prefill and decode apart, a refused prompt can be answered."
+            said = f"{source_of(node).capitalize()} does not show the role"
+            return f"{said}: with prefill and decode apart, a refused prompt can be answered."
         case Role.PREFILL:
             return _consequence_on_prefill(node)
 
@@ -145,7 +147,7 @@ def _consequence_on_prefill(node: NodeFacts) -> str:
         case None:
             return (
                 "SGLang up to 0.5.19 lets a refused prompt run on as one token, and decode answers it from pages that "
-                "still hold other requests' text; the log does not show the version."
+                f"still hold other requests' text; {source_of(node)} does not show the version."
             )
 
 

@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.audit.deployment import Deployment, from_endpoint, grouped
+from kvfence.audit.deployment import Deployment, grouped
+from kvfence.audit.source_of import Source, source_of
 from kvfence.facts.fact import Differing, Fact, NodeFacts
 from kvfence.findings.finding import Confidence, Finding, Severity
 from kvfence.findings.redact import as_evidence
@@ -77,7 +78,12 @@ def _finding(node: NodeFacts) -> Finding:
 
 
 def _sources(node: NodeFacts) -> str:
-    return "The running server and another source" if from_endpoint(node) else "The log and the launch command"
+    source = source_of(node)
+    return (
+        "The running server and another source"
+        if source is Source.LIVE
+        else f"{source.capitalize()} and the launch command"
+    )
 
 
 def _told(one: Differing) -> str:
