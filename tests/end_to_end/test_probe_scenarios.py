@@ -10,7 +10,7 @@ from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.client import EndpointClient
 from kvfence.probe.limits import Cost
 from kvfence.probe.record import HangUp, Scenario
-from support.manner_servers import manner_server
+from support.manner_servers import POOL, manner_server
 from support.probe_servers import endpoint
 from support.programs import assert_one_clear_line, run_kvfence
 
@@ -20,9 +20,12 @@ FAULTS = [
     ("at-once", Scenario.CONCURRENT),
     ("after-longer", Scenario.ALTERNATING),
     ("after-hang-up", Scenario.HANG_UP),
+    ("pool-full", Scenario.PINNED_POOL),
+    ("prefix", Scenario.SHARED_PREFIX),
     ("streamed", Scenario.STREAMING),
 ]
 """When the server is wrong, and the manner that is to find it."""
+FULL = Bounds(known_pool_tokens=POOL)
 
 
 def probed(wrong, *scenarios, bounds=Bounds()):  # noqa: B008 — a frozen value
@@ -45,7 +48,7 @@ def by_name(result):
 
 def test_a_right_server_is_clean_in_every_manner():
     """No false alarm in any of them."""
-    result, _ = probed("never", *Scenario)
+    result, _ = probed("never", *Scenario, bounds=FULL)
     assert result.verdict is ProbeVerdict.CLEAN, result.reason
     assert set(by_name(result).values()) == {LengthVerdict.CLEAN}
 
@@ -53,8 +56,8 @@ def test_a_right_server_is_clean_in_every_manner():
 @pytest.mark.parametrize(("wrong", "scenario"), FAULTS)
 def test_a_fault_that_needs_a_manner_is_found_in_it_and_not_by_the_sweep(wrong, scenario):
     """The same server, asked without that manner and with it."""
-    assert probed(wrong)[0].verdict is ProbeVerdict.CLEAN
-    result, _ = probed(wrong, scenario)
+    assert probed(wrong, bounds=FULL)[0].verdict is ProbeVerdict.CLEAN
+    result, _ = probed(wrong, scenario, bounds=FULL)
     assert result.verdict is ProbeVerdict.LEAK
     assert by_name(result) == {Scenario.SWEEP: LengthVerdict.CLEAN, scenario: LengthVerdict.LEAK}
     assert {row.scenario for row in result.lengths if row.verdict is LengthVerdict.LEAK} == {scenario}
@@ -127,3 +130,24 @@ def test_a_hang_up_is_no_answer_and_what_it_shows_of_others_is_a_leak():
     assert leaks
     assert {(row.verdict, row.status) for row in leaks} == {(LengthVerdict.LEAK, None)}
     assert {mark.planted_by for row in leaks for mark in row.evidence} == {"tenant-b"}
+
+
+def test_a_pool_of_unknown_size_is_not_filled_and_that_is_said():
+    """By name it is wrong use; among all it is told, and the rest is judged."""
+    ran = run_kvfence("probe", "http://127.0.0.1:9/v1", "--scenario", "pinned-pool")
+    assert_one_clear_line(ran, "pinned-pool", "--facts", "--limit")
+    result, _ = probed("never", Scenario.PINNED_POOL)
+    assert result.verdict is ProbeVerdict.CLEAN
+    assert "not run: pinned-pool" in result.reason
+    assert by_name(result)[Scenario.PINNED_POOL] is LengthVerdict.INCONCLUSIVE
+    assert "not known" in result.scenarios[-1].detail
+
+
+def test_a_pool_is_under_way_as_a_whole_or_that_is_said():
+    """All of its tokens at once; with too few at once the report says how much of it was."""
+    result, server = probed("pool-full", Scenario.PINNED_POOL, bounds=FULL)
+    seeds = [row for row in server.asked if row["user"] == "salt-a"]
+    assert sum(len(body["messages"][0]["content"]) for body in seeds[-6:]) >= POOL
+    assert "pool's" not in result.scenarios[-1].detail
+    result, _ = probed("never", Scenario.PINNED_POOL, bounds=Bounds(known_pool_tokens=POOL, concurrency=3))
+    assert f"only 7,955 of the pool's {POOL:,} tokens" in result.scenarios[-1].detail

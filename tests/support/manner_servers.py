@@ -16,10 +16,14 @@ from support.faults import events
 from support.loopback import on_loopback
 from support.probe_servers import CODES
 
-Wrong = Literal["never", "at-once", "after-longer", "streamed", "after-hang-up"]
+Wrong = Literal["never", "at-once", "after-longer", "streamed", "after-hang-up", "pool-full", "prefix"]
 """When another tenant's text is shown."""
 AT_ONCE = 4
 """So many requests under way mix their answers."""
+POOL = 20_000
+"""Tokens that may be under way before pages are taken from somebody."""
+PREFIX = 1000
+"""Characters by which a prompt is looked up in the prefix cache."""
 WAIT_S = 0.1
 """For others to come, where the fault needs them; and for a client to hang up."""
 LOOKS = 10
@@ -62,6 +66,9 @@ class MannerServer:
             del self.under_way[number]
         return 200, _codes(shown)
 
+    def _is_full(self) -> bool:
+        return sum(len(text) for _, text in self.under_way.values()) >= POOL
+
     def _hangs_up(self, is_gone: Callable[[], bool]) -> bool:
         """Whether the client does while its prompt is at work; the lock is given up in between."""
         return any(self.changed.wait_for(is_gone, WAIT_S / LOOKS) for _ in range(LOOKS))
@@ -69,16 +76,21 @@ class MannerServer:
     def _shown(self, tenant: str, prompt: str, body: dict[str, Any]) -> str:
         """The prompt that is recited; the lock is held, and given up while others are waited for."""
         theirs = [text for who, text in self.answered if who != tenant]
+        wrong: list[str] = []
         match self.wrong:
             case "at-once" if self.changed.wait_for(lambda: len(self.under_way) >= AT_ONCE, WAIT_S):
-                return next((text for who, text in self.under_way.values() if who != tenant), prompt)
-            case "after-longer" if self.answered and theirs[-1:] == [self.answered[-1][1]]:
-                return theirs[-1] if len(theirs[-1]) > len(prompt) else prompt
-            case "after-hang-up" if left := [text for who, text in self.given_up if who != tenant]:
-                return left[-1]
-            case "streamed" if body.get("stream") and theirs:
-                return theirs[-1]
-        return prompt
+                wrong = [text for who, text in self.under_way.values() if who != tenant]
+            case "pool-full" if self.changed.wait_for(self._is_full, WAIT_S):
+                wrong = [text for who, text in self.under_way.values() if who != tenant]
+            case "prefix":
+                wrong = [text for text in theirs if text[:PREFIX] == prompt[:PREFIX]]
+            case "after-longer" if self.answered and self.answered[-1][1] in theirs[-1:]:
+                wrong = [text for text in theirs[-1:] if len(text) > len(prompt)]
+            case "after-hang-up":
+                wrong = [text for who, text in self.given_up if who != tenant]
+            case "streamed" if body.get("stream"):
+                wrong = theirs
+        return wrong[-1] if wrong else prompt
 
 
 class _Door(BaseHTTPRequestHandler):

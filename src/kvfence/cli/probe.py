@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from kvfence.cli import probe_options as opt
 from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.cli.probe_limits import limits_from, prices_from
-from kvfence.cli.probe_scenarios import Scenarios, scenarios_from
+from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, run
 from kvfence.probe.drive import NO_JOURNAL
@@ -74,6 +74,8 @@ def probe(
     book = Journal(journal) if journal else NO_JOURNAL
     chosen_seed = _seed(seed, book)
     bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
+    bounds = opt.with_lengths(bounds, known, limit, lengths, multiple_of)
+    check_possible(scenario, bounds)
     rates = prices_from(price_in, price_out, file=prices, model=model)
     options = Options(
         target=Target(
@@ -85,7 +87,7 @@ def probe(
         ),
         seeders=(tenant_of("a", keys[0], chosen_seed),),
         harvester=tenant_of("b", keys[1], chosen_seed),
-        bounds=opt.with_lengths(bounds, known, limit, lengths, multiple_of),
+        bounds=bounds,
         seed=chosen_seed,
         depths=depths,
         scenarios=scenarios_from(scenario),

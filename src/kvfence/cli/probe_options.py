@@ -97,6 +97,7 @@ def with_lengths(
     return replace(
         bounds,
         limits=positive("--limit", limits),
+        known_pool_tokens=known.pool_tokens if known else None,
         boundaries=known.boundaries if known else (),
         multiples=tuple(dict.fromkeys((*(known.pages if known else ()), *units))),
         lengths=positive("--lengths", lengths),

@@ -8,6 +8,7 @@ import typer
 
 from kvfence.errors import UsageError
 from kvfence.probe.record import Scenario
+from kvfence.probe.target import Bounds
 
 ALL = "all"
 DEFAULT = (Scenario.SWEEP,)
@@ -35,3 +36,11 @@ def scenarios_from(names: list[str] | None) -> tuple[Scenario, ...]:
     if not names:
         return DEFAULT
     return tuple(one for one in Scenario if one is Scenario.SWEEP or ALL in names or one in names)
+
+
+def check_possible(names: list[str] | None, bounds: Bounds) -> None:
+    """Raises `UsageError` for a scenario that was asked for by name and lacks something."""
+    if Scenario.PINNED_POOL in (names or ()) and bounds.pool_tokens is None:
+        raise UsageError(
+            f"--scenario {Scenario.PINNED_POOL} needs the pool's size: give --facts with an audit's JSON, or --limit"
+        )

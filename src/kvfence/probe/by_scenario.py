@@ -7,6 +7,8 @@ from kvfence.probe.campaign import Campaign
 from kvfence.probe.contrasts import contrasts
 from kvfence.probe.record import Scenario, Seen, of_scenario
 from kvfence.probe.rows import rows
+from kvfence.probe.scenarios import pinned_pool
+from kvfence.probe.target import Bounds
 
 WORST_FIRST = (
     LengthVerdict.OFF_TOPIC,
@@ -21,22 +23,22 @@ WORST_FIRST = (
 """A refusal is only a scenario's verdict where nothing else came back: beside a right answer it is right."""
 
 
-def by_scenario(seen: Seen, campaign: Campaign) -> tuple[ScenarioResult, ...]:
+def by_scenario(seen: Seen, campaign: Campaign, bounds: Bounds) -> tuple[ScenarioResult, ...]:
     """One result for each of the campaign's scenarios, in their order."""
-    return tuple(_result(seen, scenario) for scenario in campaign.scenarios)
+    return tuple(_result(seen, bounds, scenario) for scenario in campaign.scenarios)
 
 
-def _result(seen: Seen, scenario: Scenario) -> ScenarioResult:
+def _result(seen: Seen, bounds: Bounds, scenario: Scenario) -> ScenarioResult:
     own = of_scenario(seen, scenario)
+    lacking = pinned_pool.why_not(bounds, seen) if scenario is Scenario.PINNED_POOL else ""
     if not own:
-        return ScenarioResult(
-            name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail="it was not come to"
-        )
+        detail = lacking or "it was not come to"
+        return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail=detail)
     leaks = [one.result for one in own if one.result.verdict is LengthVerdict.LEAK]
     found = rows(seen, scenario)
     verdict = LengthVerdict.LEAK if leaks else _worst(found)
     at = leaks or [row for row in found if row.verdict is verdict]
-    details = (_where(verdict, at), *contrasts(seen, scenario))
+    details = (_where(verdict, at), *contrasts(seen, scenario), lacking)
     return ScenarioResult(name=scenario, verdict=verdict, requests=len(own), detail="; ".join(filter(None, details)))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kvfence.findings.recall import LengthVerdict
 from kvfence.probe.record import Scenario, Seen
 from kvfence.probe.rows import rows_by_length
-from kvfence.probe.scenarios import streaming
+from kvfence.probe.scenarios import shared_prefix, streaming
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Ways:
 
 
 WAYS: Mapping[Scenario, Ways] = {
+    Scenario.SHARED_PREFIX: Ways(shared_prefix.SHARED, shared_prefix.UNIQUE),
     Scenario.STREAMING: Ways(streaming.STREAMED, streaming.WHOLE),
 }
 

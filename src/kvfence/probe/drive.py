@@ -94,7 +94,7 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         spent=client.purse.spent,
         unasked=unasked,
         leak_rate=leak_rate(seen),
-        scenarios=by_scenario(seen, campaign),
+        scenarios=by_scenario(seen, campaign, options.bounds),
         refused_though_declared=refused_though_declared(seen, campaign),
         seconds=options.clock() - began,
     )
@@ -157,7 +157,12 @@ class _Asker:
         """Fit a prompt to the step's length, send it, note what came back."""
         tenant = self.options.tenant(step.tenant)
         wanted = Recipe(
-            seed=self.options.seed, tenant=tenant.name, request=number, filler_chars=0, depths=self.options.depths
+            seed=self.options.seed,
+            tenant=tenant.name,
+            request=number,
+            filler_chars=0,
+            depths=self.options.depths,
+            form=step.form,
         )
         fitted = await self.fitter.fit(wanted, step.tokens)
         cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths))

@@ -40,6 +40,8 @@ class KnownLengths:
     """The longest that any node promises; None where none says."""
     boundaries: tuple[Boundary, ...]
     """Rising, each length once, named for all nodes that have it."""
+    pool_tokens: int | None
+    """Of the largest pool; None where no node says."""
     pages: tuple[int, ...]
     """Tokens of a page, where it is more than one."""
 
@@ -60,10 +62,12 @@ def read_facts(path: Path) -> KnownLengths:
     if not names:
         raise UsageError(f"--facts {path}: no node in it has a pool, a context or a usable length")
     contexts = [context for node in audit.nodes if (context := _tokens(node, "context_length"))]
+    pools = [pool for node in audit.nodes if (pool := _tokens(node, "pool_tokens"))]
     pages = {page for node in audit.nodes if (page := _tokens(node, "page_size")) and page > 1}
     return KnownLengths(
         declared_context=max(contexts, default=None),
         boundaries=tuple(Boundary(tokens, " and ".join(names[tokens])) for tokens in sorted(names)),
+        pool_tokens=max(pools, default=None),
         pages=tuple(sorted(pages)),
     )
 

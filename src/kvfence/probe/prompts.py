@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 from kvfence.probe.filler import filler, padding, sentence_start
@@ -38,6 +39,25 @@ _ASK = (
 )
 
 
+class Prefix(StrEnum):
+    """What a prompt begins with."""
+
+    UNIQUE = "unique"
+    """A nonce: its first page is already unlike any other prompt's."""
+    SHARED = "shared"
+    """Half of its filler, which is every other such prompt's as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """In what a prompt differs from a plain one."""
+
+    prefix: Prefix = Prefix.UNIQUE
+
+
+PLAIN = Form()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All that is needed to build a prompt again."""
@@ -50,6 +70,7 @@ class Recipe:
     """Of short words behind the nonce, by which a length is made exact without moving anything else."""
     depths: int = DEPTHS
     """How many markers, from the start of the prompt to its end."""
+    form: Form = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +96,9 @@ def build(recipe: Recipe, key: bytes) -> Prompt:
     """The prompt of a recipe: the same recipe and key always give the same text."""
     rng = _randomness(recipe, "filler")
     markers, depths = markers_of(recipe, key), recipe.depths
-    head = opening(recipe)
-    text = filler(rng, recipe.filler_chars)
+    shared = recipe.filler_chars // 2 if recipe.form.prefix is Prefix.SHARED else 0
+    head = filler(_shared_by_all(recipe), shared) + "\n" * bool(shared) + opening(recipe)
+    text = filler(rng, recipe.filler_chars - shared)
     # In the middle of equal parts, so that the first and the last marker are near the ends, and not at them.
     starts = [sentence_start(text, len(text) * (2 * part + 1) // (2 * depths)) for part in range(depths)]
     parts = [head, text[: starts[0]]]
@@ -103,6 +125,10 @@ def fixed_chars(depths: int) -> int:
     """Characters of a prompt without any filler."""
     recipe = Recipe(seed=0, tenant="", request=0, filler_chars=0, depths=depths)
     return len(build(recipe, b"").text)
+
+
+def _shared_by_all(recipe: Recipe) -> random.Random:
+    return random.Random(f"{recipe.seed}/shared prefix")  # noqa: S311 — as below
 
 
 def _randomness(recipe: Recipe, purpose: str) -> random.Random:

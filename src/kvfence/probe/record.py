@@ -8,7 +8,7 @@ from typing import Literal
 
 from kvfence.findings.recall import LengthResult
 from kvfence.probe.limits import NOTHING, Cost
-from kvfence.probe.prompts import Recipe
+from kvfence.probe.prompts import PLAIN, Form, Recipe
 
 Part = Literal["seed", "harvest", "hang-up", "cut-off"]
 """A seed plants markers and fills the pool; a harvest asks where something foreign may show; both are judged. At a
@@ -24,6 +24,8 @@ class Scenario(StrEnum):
     ALTERNATING = "alternating"
     CONCURRENT = "concurrent"
     HANG_UP = "hang-up"
+    PINNED_POOL = "pinned-pool"
+    SHARED_PREFIX = "shared-prefix"
     STREAMING = "streaming"
 
 
@@ -58,6 +60,8 @@ class Step:
     scenario: Scenario = Scenario.SWEEP
     round_number: int = 0
     """Of its scenario, from 0."""
+    form: Form = PLAIN
+    """Of its prompt."""
     delivery: Delivery = Delivery.WHOLE
     hang_up: HangUp | None = None
     """None: the answer is waited for."""

@@ -54,6 +54,8 @@ class Bounds:
     """Lengths at which something is known or thought to change, such as a pool's size."""
     boundaries: tuple[Boundary, ...] = ()
     """The same, where it is known what they are."""
+    known_pool_tokens: int | None = None
+    """Size of the largest KV pool on the path, where an audit knows it."""
     multiples: tuple[int, ...] = (MULTIPLE_NEAR_TOKENS,)
     """Sizes of a page or a chunk; the default is a multiple of all usual ones."""
     sweep_factor: int = 4
@@ -72,6 +74,11 @@ class Bounds:
     """How many rounds a scenario beside the sweep sends."""
     concurrency: int = 8
     """How many requests may be under way at once, where a scenario sends several."""
+
+    @property
+    def pool_tokens(self) -> int | None:
+        """Size of the largest pool as far as is known: else the largest of the limits, which are pools as a rule."""
+        return self.known_pool_tokens or max(self.limits, default=None)
 
 
 def parse_url(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
@@ -45,8 +45,11 @@ def overall(
     unknown = _unknown(seen, unasked, stopped_by)
     if unknown is not None:
         return unknown
+    run = {one.exchange.step.scenario for one in seen}
+    not_run = [scenario for scenario in campaign.scenarios if scenario not in run]
     return ProbeVerdict.CLEAN, (
         f"every marker came back, and nobody else's, up to {longest_clean(harvests(seen)):,} prompt tokens"
+        + f"; not run: {', '.join(not_run)}" * bool(not_run)
     )
 
 
@@ -89,21 +92,28 @@ def refused_though_declared(seen: Seen, campaign: Campaign) -> tuple[int, ...]:
 
 
 def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | None:
-    leaks = _tokens_of((one.result for one in seen), LengthVerdict.LEAK)
+    leaks = [one.result for one in seen if one.result.verdict is LengthVerdict.LEAK]
     if leaks:
-        return ProbeVerdict.LEAK, f"another tenant's marker came back at {min(leaks):,} prompt tokens"
+        return ProbeVerdict.LEAK, f"another tenant's marker came back at {_where(leaks)}"
     results = harvests(seen)
     if control_failed(results):
         return None
     for kind, (verdict, said) in WRONG_CONTENT.items():
-        if wrong := _tokens_of((*results, *elsewhere(seen)), kind):
-            return verdict, f"{said}, at {min(wrong):,} prompt tokens"
+        if wrong := [result for result in (*results, *elsewhere(seen)) if result.verdict is kind]:
+            return verdict, f"{said}, at {_where(wrong)}"
     if refused := refused_though_declared(seen, campaign):
         return ProbeVerdict.LIMIT_OVERSTATED, (
             f"{min(refused):,} prompt tokens are refused though {campaign.declared_context:,} are declared; "
             f"{longest_clean(results):,} were answered rightly"
         )
     return None
+
+
+def _where(results: Sequence[LengthResult]) -> str:
+    """At what length at the least; and in which manner, where the sweep did not show it."""
+    manners = dict.fromkeys(result.scenario for result in results)
+    only = "" if Scenario.SWEEP in manners else f", in {' and '.join(manners)} and not in the sweep"
+    return f"{min(result.tokens for result in results):,} prompt tokens{only}"
 
 
 def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[int]:

@@ -1,13 +1,14 @@
 import random
 import subprocess
 import sys
+from itertools import takewhile
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.probe.filler import filler, padding
-from kvfence.probe.prompts import DEPTHS_MAX, Recipe, build, fixed_chars
+from kvfence.probe.prompts import DEPTHS_MAX, Form, Prefix, Recipe, build, fixed_chars
 
 MILLION = 2**20
 BIG = f"""
@@ -75,3 +76,22 @@ def test_padding_moves_nothing_but_the_text_behind_it(pad):
 
 def _fields(recipe):
     return {name: getattr(recipe, name) for name in ("seed", "tenant", "request", "filler_chars")}
+
+
+def common(one, other):
+    """Characters at the start in which two texts are the same."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+
+
+def test_a_shared_prefix_is_the_same_for_all_and_has_no_marker():
+    """Half of the filler; what is a tenant's own begins with its nonce, behind it."""
+    shared, other = (
+        build(Recipe(seed=4, tenant=tenant, request=7, filler_chars=6000, form=Form(prefix=Prefix.SHARED)), b"k")
+        for tenant in ("a", "b")
+    )
+    same = common(shared.text, other.text)
+    assert 3000 <= same <= 3000 + len("\nDocument 000000000")
+    assert all(shared.text.index(marker.text) > same for marker in shared.markers)
+    unique = build(Recipe(seed=4, tenant="a", request=7, filler_chars=6000), b"k")
+    assert common(shared.text, unique.text) < 20
+    assert len(shared.text) == len(unique.text) + 1

@@ -44,6 +44,7 @@ BOUNDS = st.builds(
     boundaries=st.lists(st.builds(Boundary, st.integers(1000, 20_000), st.just("KV pool")), max_size=2).map(tuple),
     lengths=st.just(()) | st.lists(st.integers(800, 9000), min_size=1, max_size=3).map(tuple),
     repeats=st.integers(1, 2),
+    known_pool_tokens=st.none() | st.integers(1000, 300_000),
     requests_max=st.integers(2, 200) | st.just(ENDLESS),
     rounds_each=st.integers(1, 5),
     concurrency=st.integers(1, 9),
@@ -86,12 +87,13 @@ def test_nothing_is_asked_in_any_manner_when_the_control_fails(scenario):
 def test_what_was_wrong_once_is_asked_again_in_its_manner(scenario):
     """The whole round, for what went wrong may need all of it."""
     campaign = Campaign(seed=1, key=b"key", declared_context=8192, scenarios=(Scenario.SWEEP, scenario))
-    _, right = played(campaign, Bounds(), [])
+    bounds = Bounds(known_pool_tokens=20_000)
+    _, right = played(campaign, bounds, [])
     first = next(at for at, one in enumerate(right) if one.exchange.step.scenario is scenario)
     harvest = next(at for at in range(first, len(right)) if right[at].exchange.step.part == "harvest")
     verdicts = [one.result.verdict for one in right]
     verdicts[harvest] = LengthVerdict.LOST
-    _, seen = played(campaign, Bounds(), verdicts)
+    _, seen = played(campaign, bounds, verdicts)
     again = of_scenario(seen, scenario)
     assert undecided(seen, scenario) is None
     wrong = right[harvest].exchange.step
