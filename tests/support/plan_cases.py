@@ -46,9 +46,15 @@ they logged. No figure is tuned to a case. Three ways, which must not be taken f
   79.18 GiB on H100s). `plan/gpus.json` has what was read, and where.
 - **The base of the fraction.** SGLang keeps back `1 - fraction` of the *free* memory before the weights, vLLM allows a
   fraction of *all* of it; both are in the formulas.
-- **What vLLM keeps back** is measured by it in a profile run. There is no formula; its rows show how far a rule of
-  thumb goes, and their spread is wide for that reason. Its share differs by version: the row that is far off is of a
-  version that kept back about 5 GiB more, as an answer in its thread says.
+- **What vLLM keeps back** is measured by it in a profile run. Of that run layers are counted by a rule of thumb, and
+  the spread is wide for that reason. What differs by version is read in its source (`plan/vllm_profile.py`): up to
+  0.16 it sorts the logits of all requests, 38 bytes each (5.5 GiB for 1,024 requests of Qwen3's vocabulary), and before
+  0.11 what NCCL takes is charged. `--engine-version` says which one it is. The row of Qwen3-235B on vLLM was 64 % high
+  while a version of 2025 was planned with the formula of 2026. Nothing was fitted to it, but its figure was known by
+  then. A check that had no part in it: vllm-project/vllm#13594 puts such a sort into the run of `basic.py` (OPT-125m)
+  on an H100, with one more tensor of 8 bytes for each logit, and logs 58,928 tokens less, which are 2.02 GiB. If that
+  ran for 1,024 requests, as later versions do there, 1,024 times 50,272 words times 46 bytes are 2.21 GiB, less what
+  the run took before.
 
 Small pools on small GPUs are the hard case: where the pool is an eighth of the memory, an error of 1 % in what is
 free is one of 8 % in tokens. That is why a plan has a low and a high figure, and every log below lies between them.
@@ -111,6 +117,8 @@ def _setting(case: dict[str, Any]) -> Setting:
     changed = dict(case["setting"])
     dtype = KvDtype(changed.pop("kv_dtype", "auto"))
     measured = Measured(**case["measured"])
+    if "release" in changed:
+        changed["release"] = tuple(changed["release"])
     return Setting(engine=Engine(case["engine"]), gpu=gpu_of(case["gpu"]), kv_dtype=dtype, measured=measured, **changed)
 
 

@@ -9,7 +9,7 @@ import typer
 from kvfence.cli import plan_options as given
 from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
 from kvfence.findings.forecast import Forecast
-from kvfence.plan import Engine, KvDtype, Measured, Model, Role, Setting, gpu_of, read
+from kvfence.plan import Engine, KvDtype, Measured, Model, Role, Setting, gpu_of, read, release_of
 from kvfence.plan import plan as made_plan
 from kvfence.report.plan_json import document
 from kvfence.report.plan_terminal import print_plan
@@ -22,6 +22,7 @@ def plan(
     count: given.PerNode = 8,
     nodes: given.Nodes = 1,
     engine: given.EngineName = Engine.SGLANG,
+    engine_version: given.EngineVersion = None,
     role: given.RoleName = Role.UNIFIED,
     tp: given.Tp = None,
     dp: given.Dp = 1,
@@ -69,6 +70,7 @@ def plan(
         dp=dp,
         pp=pp,
         kv_dtype=kv_dtype,
+        release=None if engine_version is None else release_of(engine_version),
         fraction=mem_fraction,
         role=role,
         page_size=page_size,

@@ -47,6 +47,9 @@ GpuName = Annotated[str, typer.Option("--gpu", help="Kind of GPU, such as h200; 
 PerNode = Annotated[int, typer.Option("--count", help="GPUs of a node.", min=1, max=1024)]
 Nodes = Annotated[int, typer.Option("--nodes", help="Nodes of one worker.", min=1, max=1024)]
 EngineName = Annotated[Engine, typer.Option("--engine", help="Whose arithmetic.")]
+EngineVersion = Annotated[
+    str | None, typer.Option("--engine-version", help="Of vLLM, as 0.10.2: before 0.17 it keeps more back.")
+]
 RoleName = Annotated[Role, typer.Option("--role", help="What the worker does.")]
 Tp = Annotated[int | None, typer.Option("--tp", help="Tensor parallelism; all GPUs if not given.", min=1)]
 Dp = Annotated[int, typer.Option("--dp", help="SGLang: DP attention inside tp. vLLM: copies.", min=1)]

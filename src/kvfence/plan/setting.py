@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kvfence.errors import UsageError
 from kvfence.plan.gpus import Gpu
+
+_RELEASE = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?![0-9])", re.ASCII)
 
 
 class Engine(StrEnum):
@@ -38,6 +41,18 @@ class KvDtype(StrEnum):
         return 1 if self.value.startswith("fp8") else 2
 
 
+def release_of(version: str) -> tuple[int, int]:
+    """`0.10.2`, `v0.10.2rc1` or `0.10` as (0, 10).
+
+    Raises:
+        UsageError: it does not begin with two numbers.
+    """
+    found = _RELEASE.match(version)
+    if not found:
+        raise UsageError(f"--engine-version {version}: give it as the engine logs it, such as 0.10.2")
+    return int(found[1]), int(found[2])
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What a log said of one GPU's memory, in GiB; it stands in for what would be estimated."""
@@ -65,6 +80,8 @@ class Setting:
     """SGLang: attention DP inside the tensor-parallel group. vLLM: copies of the engine."""
     pp: int = 1
     kv_dtype: KvDtype = KvDtype.AUTO
+    release: tuple[int, int] | None = None
+    """Of vLLM, as (0, 10): older ones keep more back. None is the one whose source the formulas are from."""
     fraction: float | None = None
     """`--mem-fraction-static` or `--gpu-memory-utilization`; none is the engine's own default."""
     role: Role = Role.UNIFIED
@@ -94,6 +111,8 @@ class Setting:
                 f"{self.parallelism} needs {self.gpus_needed} GPUs and --count {self.per_node} * --nodes {self.nodes} "
                 f"gives {self.per_node * self.nodes}; lower the parallelism or give more"
             )
+        if self.engine is Engine.SGLANG and self.release is not None:
+            raise UsageError("--engine-version is for --engine vllm; leave it out, SGLang's formula is that of 0.5.23")
         if self.engine is Engine.SGLANG and self.tp % self.dp:
             raise UsageError(f"--tp {self.tp} is no multiple of --dp {self.dp}; SGLang splits attention inside tp")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kvfence.plan.cache import Cache, Keeps, Layers
 from kvfence.plan.families import dsa, mla
 from kvfence.plan.setting import Setting
-from kvfence.plan.vllm_budget import batched_tokens
+from kvfence.plan.vllm_profile import batched_tokens
 
 BLOCK = 16
 LATENT_BLOCK = 64
