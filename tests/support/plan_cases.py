@@ -67,10 +67,28 @@ Qwen3.8-27B as Qwen3.6-27B, two RTX 3090, an 8-bit cache, as many states in both
 is 146,251 tokens larger. The copies are 2.37 GiB on each GPU, a token is 17,408 bytes there, draft included: 146,071.
 vLLM's row with a draft is that of noonghunna/club-3090#642.
 
+## Three rows that came last
+
+They were looked for when the formulas stood, to have latent attention and windows without a log's memory. What the
+formulas said then, before anything was mended for them: Kimi-K2.5 2,603,989 tokens from the config (6.1 % high, which
+was outside its own spread) and 2,585,127 with the free memory; gpt-oss-20b 37.71 GiB (3.1 % high); gpt-oss-120b 6.83
+GiB, four times what it had. The logged figure had been seen in all three, since it stood in what the search gave; the
+formulas had not. Then two things were mended that config and source say, and no number was chosen:
+
+- A scale for each 32 weights, which is what Kimi-K2.5's config declares, where 128 was taken for every model.
+- vLLM makes MXFP4 experts wider for its kernels: 2,880 becomes 2,944 and 3,072. With it the weights of gpt-oss-120b
+  are 65.96 GiB; vllm-project/vllm#23278 logs 65.9651.
+
+So their errors above are no longer blind. That gpt-oss-120b comes out within 0.01 GiB is luck at that precision: a
+tenth of a GiB more or less is 6 % of so small a pool. The sort of logits has a check of its own in #23278: of 71.20 GiB
+allowed, 65.97 of weights and -2.14 for the cache leave 7.37 GiB that were kept back; 1,024 requests times 201,088 words
+times 38 bytes are 7.29.
+
 ## What is missing
 
-From the config alone there is no log of latent attention, of sparse attention, or of windows: their threads leave out
-the GPU, the fraction or the tokens. Their arithmetic is tested where the memory is given.
+From the config alone there is no log of sparse attention (DSA), none of SGLang with windows, and none of latent
+attention on NVIDIA's GPUs: threads that were searched leave out the GPU, the fraction or the tokens. Their arithmetic
+is tested where the memory is given.
 """
 
 
@@ -139,9 +157,17 @@ def _row(case: dict[str, Any], setting: Setting, given: str) -> Row:
         source=case["source"],
         given=given,
         pool=pool,
-        logged=case["logged"],
+        logged=_logged(case, setting),
         remark=case.get("remark", ""),
     )
+
+
+def _logged(case: dict[str, Any], setting: Setting) -> int:
+    """The log's tokens; where it has only GiB, the tokens that those are."""
+    if "logged" in case:
+        return int(case["logged"])
+    given = replace(setting, measured=Measured(available_kv_gib=case["logged_gib"]))
+    return predict(Model(config=config_of(case["model"])), given).pool.likely
 
 
 def medians(found: list[Row]) -> dict[tuple[str, str], tuple[int, float]]:

@@ -9,8 +9,9 @@ from typing import Any
 from kvfence.errors import UsageError
 from kvfence.plan.model_config import ModelConfig
 
-FOUR_BIT_GROUPED = 0.5 + 2 / 128
-"""Four bits and a 16-bit scale for each 128 (AWQ, GPTQ, compressed-tensors int4)."""
+GROUP = 128
+"""Numbers that share a 16-bit scale where the config does not say (AWQ, GPTQ, compressed-tensors int4)."""
+FOUR_BIT_GROUPED = 0.5 + 2 / GROUP
 NVFP4 = 0.5 + 1 / 16
 """Four bits and an 8-bit scale for each 16."""
 MXFP4 = 0.5 + 1 / 32
@@ -65,17 +66,27 @@ def _method(declared: Mapping[str, Any], file: str) -> tuple[str, float]:
         return method, FOUR_BIT_GROUPED if declared.get("load_in_4bit") else EIGHT_BIT
     bits = _bits(declared)
     if bits:
-        return f"{method} {bits} bit", bits / 8 + (2 / 128 if bits < BITS_OF_A_BYTE else 0)
+        return f"{method} {bits} bit", bits / 8 + (2 / _group(declared) if bits < BITS_OF_A_BYTE else 0)
     raise UsageError(f"{file}: quantisation {method or algorithm or '?'} is not known; give --weights-gib N")
 
 
 def _bits(declared: Mapping[str, Any]) -> int:
     """`bits` or `w_bit` (AWQ, GPTQ, AutoRound), or of the first group's weights (compressed-tensors)."""
+    found = _weights(declared).get("num_bits", declared.get("bits", declared.get("w_bit")))
+    return found if isinstance(found, int) and 1 < found <= 16 else 0  # noqa: PLR2004 — 16 is no quantisation
+
+
+def _group(declared: Mapping[str, Any]) -> int:
+    """`group_size`, `q_group_size` or that of the first group's weights: how many numbers share a scale."""
+    found = _weights(declared).get("group_size", declared.get("group_size", declared.get("q_group_size")))
+    return found if isinstance(found, int) and found > 0 else GROUP
+
+
+def _weights(declared: Mapping[str, Any]) -> Mapping[str, Any]:
     groups = declared.get("config_groups")
     first: object = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
     weights = first.get("weights") if isinstance(first, Mapping) else None
-    found = weights.get("num_bits") if isinstance(weights, Mapping) else declared.get("bits", declared.get("w_bit"))
-    return found if isinstance(found, int) and 1 < found <= 16 else 0  # noqa: PLR2004 — 16 is no quantisation
+    return weights if isinstance(weights, Mapping) else {}
 
 
 def _leaves_out(declared: Mapping[str, Any], part: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from kvfence.errors import UsageError
 from kvfence.plan.allocator import reserved
 from kvfence.plan.model_config import ModelConfig, document
-from kvfence.plan.parameters import Parameters, count
+from kvfence.plan.parameters import Parameters, count, expert_width
 from kvfence.plan.quantisation import WeightBytes, weight_bytes
 from kvfence.plan.setting import Engine, Setting
 from kvfence.plan.tensors import beside, of_layers, of_tables
@@ -37,9 +37,26 @@ def weights_of(config: ModelConfig, setting: Setting, total_gib: float | None = 
     total, source, doubt = _total(config, total_gib, sum(counted.values()))
     scale = total / sum(counted.values())
     served = {kind: size * scale for kind, size in counted.items() if kind != "draft" or setting.draft_layers}
+    served["experts"] *= padding(config, setting, sizes)
     here = _on_one_gpu(served, setting) * setting.layers_here(config.layers) / config.layers
     more = _more_than_the_file(config, setting, sizes)
     return Weights(here * (1 - doubt) + more, here + more, here * (1 + doubt) + more + 0.25 * GIB, source)
+
+
+def padding(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> float:
+    """How much larger vLLM makes 4-bit experts of MXFP4 for its kernels; 1 for all others.
+
+    Widths in steps of 128 and 256, where the GPU has no 4-bit arithmetic of its own (vLLM 0.10.1 and 0.11.0
+    `quantization/mxfp4.py create_weights`, Marlin). Other kernels there take steps of 64 to 256.
+    """
+    if setting.engine is not Engine.VLLM or sizes.name != "mxfp4" or not expert_width(config):
+        return 1.0
+    inner, outer = -(-expert_width(config) // setting.tp), config.hidden
+    return _in_steps(inner, 128) * _in_steps(outer, 256) / (inner * outer)
+
+
+def _in_steps(number: int, step: int) -> int:
+    return -(-number // step) * step
 
 
 def _more_than_the_file(config: ModelConfig, setting: Setting, sizes: WeightBytes) -> float:

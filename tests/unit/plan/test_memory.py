@@ -15,9 +15,9 @@ from kvfence.plan.predict import Model, kept_by
 from kvfence.plan.quantisation import weight_bytes
 from kvfence.plan.reserves import MEASURED, Links, links_of, taken_at_start
 from kvfence.plan.setting import Engine, KvDtype
-from kvfence.plan.weights import GIB, weights_of
+from kvfence.plan.weights import GIB, padding, weights_of
 from support.plan_cases import cases
-from support.plan_models import NAMES, config_of, setting_of
+from support.plan_models import NAMES, config_of, config_with, setting_of
 
 
 @pytest.mark.parametrize(
@@ -112,3 +112,36 @@ def test_vllm_shares_a_drafts_tables_before_it_measures():
     """Its logs say so before the profile run (noonghunna/club-3090#232)."""
     config, plain = config_of("qwen3.6-27b"), setting_of(Engine.VLLM, tp=2)
     assert list(tensors.beside(config, replace(plain, draft_layers=1))) == list(tensors.beside(config, plain))
+
+
+@pytest.mark.parametrize(
+    ("declared", "each"),
+    [
+        ({"quant_method": "awq", "bits": 4, "group_size": 64}, 0.5 + 2 / 64),
+        ({"quant_method": "awq", "w_bit": 4, "q_group_size": 32}, 0.5 + 2 / 32),
+        ({"quant_method": "gptq", "bits": 4}, 0.5 + 2 / 128),
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, 0.5 + 2 / 128),
+        ({"quant_method": "gptq", "bits": 8, "group_size": 32}, 1.0),
+    ],
+)
+def test_a_config_says_how_many_weights_share_a_scale(declared, each):
+    """128 where it says nothing, or that a whole column shares one, which is counted with the rest's roundings."""
+    assert weight_bytes(config_with("qwen3-32b", quantization_config=declared)).feed_forward == each
+
+
+def test_a_group_of_weights_in_a_compressed_config_says_it_too():
+    """Kimi-K2.5: a scale for each 32, attention and embeddings as they are."""
+    sizes = weight_bytes(config_of("kimi-k2.5"))
+    assert (sizes.plain, sizes.attention, sizes.feed_forward) == (2.0, 2.0, 0.5 + 2 / 32)
+
+
+def test_vllm_makes_mxfp4_experts_as_wide_as_its_kernels_take_them():
+    """vllm-project/vllm#23278 logs 65.9651 GiB for gpt-oss-120b on one H100; SGLang keeps the file's widths."""
+    config = config_of("gpt-oss-120b")
+    vllm = setting_of(Engine.VLLM, "h100", tp=1)
+    assert weights_of(config, vllm).likely / GIB == pytest.approx(65.9651, abs=0.1)
+    assert padding(config, vllm, weight_bytes(config)) == 2944 * 3072 / 2880**2
+    assert padding(config, setting_of(Engine.VLLM, "h100", tp=2), weight_bytes(config)) == 1536 * 3072 / (1440 * 2880)
+    assert padding(config, setting_of(Engine.SGLANG, "h100", tp=1), weight_bytes(config)) == 1.0
+    plain = config_of("qwen3-235b-a22b-fp8")
+    assert padding(plain, vllm, weight_bytes(plain)) == 1.0
