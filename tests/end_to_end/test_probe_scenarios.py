@@ -63,6 +63,18 @@ def test_a_fault_that_needs_a_manner_is_found_in_it_and_not_by_the_sweep(wrong, 
     assert {row.scenario for row in result.lengths if row.verdict is LengthVerdict.LEAK} == {scenario}
 
 
+def test_a_json_object_with_another_value_now_and_then_is_found_by_its_echo():
+    """One in five that have others beside them: garbled, though each by itself parses, and every marker is there."""
+    everything_else = [one for one in Scenario if one is not Scenario.JSON_ECHO]
+    assert probed("json", *everything_else, bounds=FULL)[0].verdict is ProbeVerdict.CLEAN
+    result, _ = probed("json", Scenario.JSON_ECHO)
+    assert result.verdict is ProbeVerdict.GARBLED
+    assert "in json-echo and not in the sweep" in result.reason
+    (row,) = (row for row in result.lengths if row.verdict is LengthVerdict.GARBLED)
+    assert (row.recalled, row.planted) == (5, 5)
+    assert "of the JSON object came back" in row.detail
+
+
 def test_no_more_are_under_way_than_may_be():
     """In any manner."""
     _, server = probed("never", *Scenario, bounds=Bounds(concurrency=3))

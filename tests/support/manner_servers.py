@@ -16,7 +16,7 @@ from support.faults import events
 from support.loopback import on_loopback
 from support.probe_servers import CODES
 
-Wrong = Literal["never", "at-once", "after-longer", "streamed", "after-hang-up", "pool-full", "prefix"]
+Wrong = Literal["never", "at-once", "after-longer", "streamed", "after-hang-up", "pool-full", "prefix", "json"]
 """When another tenant's text is shown."""
 AT_ONCE = 4
 """So many requests under way mix their answers."""
@@ -24,6 +24,8 @@ POOL = 20_000
 """Tokens that may be under way before pages are taken from somebody."""
 PREFIX = 1000
 """Characters by which a prompt is looked up in the prefix cache."""
+ONE_OF = 5
+"""JSON objects, of which one is given back with another value."""
 WAIT_S = 0.1
 """For others to come, where the fault needs them; and for a client to hang up."""
 LOOKS = 10
@@ -37,6 +39,8 @@ class MannerServer:
     wrong: Wrong
     declared: int = 8192
     url: str = ""
+    echoes: int = 0
+    """JSON objects that were given back while others were asked for."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     under_way: dict[int, tuple[str, str]] = field(default_factory=dict)
     """By a number: tenant and prompt."""
@@ -63,8 +67,18 @@ class MannerServer:
                 self.changed.notify_all()
             shown = self._shown(tenant, prompt, body)
             self.answered.append((tenant, prompt))
+            said = _codes(shown)
+            if self.wrong == "json" and '"open":true' in said:
+                said = self._echoed(said)
             del self.under_way[number]
-        return 200, _codes(shown)
+        return 200, said
+
+    def _echoed(self, said: str) -> str:
+        """One in so many that others are beside has another value in it."""
+        if not self.changed.wait_for(lambda: len(self.under_way) > 1, WAIT_S):
+            return said
+        self.echoes += 1
+        return said if self.echoes % ONE_OF else said.replace('"001-v-001":', '"001-v-001":1', 1)
 
     def _is_full(self) -> bool:
         return sum(len(text) for _, text in self.under_way.values()) >= POOL

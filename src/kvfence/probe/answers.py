@@ -10,8 +10,9 @@ from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict
 from kvfence.findings.redact import masked
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.coherence import drift
+from kvfence.probe.given_back import given_back
 from kvfence.probe.markers import Marker, is_ours, markers_in, pieces_in
-from kvfence.probe.prompts import markers_of
+from kvfence.probe.prompts import Ask, markers_of, object_of
 from kvfence.probe.recital import Recital, recital
 from kvfence.probe.record import Exchange, History, Judged, Seen
 from kvfence.probe.refusals import SUCCESS, verdict_without_answer
@@ -52,12 +53,16 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
     foreign = (*(_of_campaign(*place) for place in known.values()), *(_of_another(text) for text in strays))
     others = bool(strays) or any(marker.place.tenant != exchange.recipe.tenant for marker, _ in known.values())
     read = recital(exchange.answer, own, cut=exchange.finish_reason == CUT_AT_LIMIT, known=frozenset({*known, *strays}))
+    is_json = exchange.recipe.form.ask is Ask.JSON
     if others:
         verdict, why = LengthVerdict.LEAK, ""
     elif exchange.status != SUCCESS:
         verdict, why = verdict_without_answer(exchange.status, exchange.detail), ""
     elif usage_counts and (short := usage_shortfall(exchange)):
         verdict, why = LengthVerdict.TRUNCATED, short
+    elif is_json and not known:
+        cut = exchange.finish_reason == CUT_AT_LIMIT
+        verdict, why = given_back(exchange.answer, object_of(exchange.recipe, campaign.key), cut=cut)
     else:
         verdict, why = _of_content(read, cut=exchange.finish_reason == CUT_AT_LIMIT, earlier=len(known))
     return LengthResult(
@@ -71,7 +76,7 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         evidence=foreign,
         detail="; ".join(filter(None, (why, exchange.detail))),
         scenario=exchange.step.scenario,
-        by_depth=_by_depth(read) if exchange.status == SUCCESS else NO_ANSWER,
+        by_depth=_by_depth(read) if exchange.status == SUCCESS and not is_json else NO_ANSWER,
         seconds=max(0.0, exchange.ended_s - exchange.started_s),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kvfence.findings.recall import LengthResult, LengthVerdict, ScenarioResult
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.contrasts import contrasts
+from kvfence.probe.json_control import can_tell
 from kvfence.probe.record import Scenario, Seen, of_scenario
 from kvfence.probe.rows import rows
 from kvfence.probe.scenarios import pinned_pool
@@ -35,6 +36,9 @@ def _result(seen: Seen, bounds: Bounds, scenario: Scenario) -> ScenarioResult:
         detail = lacking or "it was not come to"
         return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail=detail)
     leaks = [one.result for one in own if one.result.verdict is LengthVerdict.LEAK]
+    if scenario is Scenario.JSON_ECHO and not leaks and not can_tell(seen):
+        detail = "even a short JSON object, alone, did not come back as it was, so no others were asked for"
+        return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=len(own), detail=detail)
     found = rows(seen, scenario)
     verdict = LengthVerdict.LEAK if leaks else _worst(found)
     at = leaks or [row for row in found if row.verdict is verdict]

@@ -54,6 +54,11 @@ class Line:
         """One more prompt is known."""
         self._points.append((filler_chars, tokens))
 
+    def begin_as(self, other: Line) -> None:
+        """Take over what is known of prompts with another fixed part, as if this one cost as much as filler."""
+        added = round((self.fixed_chars - other.fixed_chars) / other.chars_a_token)
+        self._points += [(chars, tokens + added) for chars, tokens in other._points]
+
     def believes(self, filler_chars: int, tokens: int) -> bool:
         """Whether a count can be of a prompt of this length."""
         if not self._points:

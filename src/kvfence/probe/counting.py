@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from kvfence.probe.calibration import CHARS_A_TOKEN_MAX, Line, is_plausible
-from kvfence.probe.prompts import Prompt, Recipe, build, fixed_chars, opening
+from kvfence.probe.prompts import Ask, Prompt, Recipe, build, fixed_chars, opening
 
 WHOLE_COUNTS, WHOLE_COUNTS_SHORT = 4, 8
 """How often a whole prompt is counted at most: a long one, for which two are usual, and a short one."""
@@ -57,8 +57,8 @@ class Fitter:
 
     key: bytes
     counter: Counter
-    _lines: dict[int, Line] = field(default_factory=dict, init=False)
-    """By depths: the fixed part differs."""
+    _lines: dict[tuple[int, Ask], Line] = field(default_factory=dict, init=False)
+    """By depths and what is asked for: the fixed part differs."""
     _template_tokens: int | None = field(default=None, init=False)
     _estimates_made: bool = field(default=False, init=False)
     _errors: list[float] = field(default_factory=list, init=False)
@@ -66,7 +66,7 @@ class Fitter:
 
     async def fit(self, recipe: Recipe, tokens: int) -> Fitted:
         """A recipe of the same seed whose prompt has `tokens` tokens, or as near as can be told."""
-        line = self._line(recipe.depths)
+        line = self._line(recipe)
         if tokens > CALIBRATE_OVER_TOKENS and not line.is_drawn:
             await self._calibrate(recipe, tokens)
         short_by = _slack(tokens)
@@ -96,7 +96,7 @@ class Fitter:
 
     def learn(self, fitted: Fitted, usage_tokens: int) -> int:
         """Take over what the endpoint said of a prompt that it answered; returns the prompt's tokens."""
-        line, chars = self._line(fitted.recipe.depths), fitted.recipe.filler_chars
+        line, chars = self._line(fitted.recipe), fitted.recipe.filler_chars
         if not fitted.exact:
             if not line.believes(chars, usage_tokens):
                 return fitted.tokens
@@ -114,13 +114,13 @@ class Fitter:
         """What the prompt has at most, in whatever tokenizer: a limit on spending goes by it."""
         if fitted.exact:
             return fitted.tokens + (TEMPLATE_TOKENS_MAX if self._template_tokens is None else 0)
-        if self._line(fitted.recipe.depths).is_drawn:
+        if self._line(fitted.recipe).is_drawn:
             return round(ESTIMATE_MARGIN * fitted.tokens) + ESTIMATE_MARGIN_TOKENS
         return len(fitted.prompt.text.encode()) + TEMPLATE_TOKENS_MAX
 
     def recall(self, recipe: Recipe, usage_tokens: int) -> None:
         """Take over what the endpoint said before the campaign was cut off."""
-        line = self._line(recipe.depths)
+        line = self._line(recipe)
         if not recipe.pad_chars and line.believes(recipe.filler_chars, usage_tokens):
             line.note(recipe.filler_chars, usage_tokens)
 
@@ -145,8 +145,14 @@ class Fitter:
             f"{len(self._errors)} estimates were at most {max(self._errors):.2%} off, the last {self._errors[-1]:.2%}"
         )
 
-    def _line(self, depths: int) -> Line:
-        return self._lines.setdefault(depths, Line(fixed_chars(depths)))
+    def _line(self, recipe: Recipe) -> Line:
+        depths, ask = recipe.depths, recipe.form.ask
+        if (depths, ask) not in self._lines:
+            line = Line(fixed_chars(depths, ask))
+            if codes := self._lines.get((depths, Ask.CODES)):
+                line.begin_as(codes)
+            self._lines[depths, ask] = line
+        return self._lines[depths, ask]
 
     async def _counted(self, recipe: Recipe) -> Fitted | None:
         prompt = build(recipe, self.key)
@@ -155,11 +161,11 @@ class Fitter:
             return None
         counted += self._template_tokens or 0
         if not recipe.pad_chars:
-            self._line(recipe.depths).note(recipe.filler_chars, counted)
+            self._line(recipe).note(recipe.filler_chars, counted)
         return Fitted(recipe=recipe, prompt=prompt, tokens=counted, exact=True)
 
     def _estimated(self, recipe: Recipe, tokens: int) -> Fitted:
-        tried = replace(recipe, filler_chars=self._line(recipe.depths).chars_for(tokens))
+        tried = replace(recipe, filler_chars=self._line(recipe).chars_for(tokens))
         return Fitted(recipe=tried, prompt=build(tried, self.key), tokens=tokens, exact=False)
 
     async def _calibrate(self, recipe: Recipe, tokens: int) -> None:

@@ -165,7 +165,7 @@ class _Asker:
             form=step.form,
         )
         fitted = await self.fitter.fit(wanted, step.tokens)
-        cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths))
+        cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths, step.form.ask))
         self.client.purse.set_aside(cost)
         sent = Exchange(
             step=step,

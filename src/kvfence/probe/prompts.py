@@ -25,6 +25,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from kvfence.probe.filler import filler, padding, sentence_start
+from kvfence.probe.json_object import object_text
 from kvfence.probe.markers import MARKER_CHARS, Marker, Place, make_marker
 
 DEPTHS = 5
@@ -33,6 +34,10 @@ STOP = "END."
 ANSWER_MARGIN_TOKENS = 32
 """For a word before the first marker and a stop after the last."""
 
+_ASK_JSON = (
+    "\nThe document above holds one JSON object in a single line. Write that object again, every key and value "
+    f"exactly as it stands there, then {STOP[:-1]} and a full stop. Write nothing else.\n"
+)
 _ASK = (
     "\nThe document above holds canary codes. Write them again in their order, each after its own label and separated "
     f"by semicolons, then {STOP[:-1]} and a full stop. Write nothing else.\n"
@@ -48,11 +53,21 @@ class Prefix(StrEnum):
     """Half of its filler, which is every other such prompt's as well."""
 
 
+class Ask(StrEnum):
+    """What is to come back."""
+
+    CODES = "codes"
+    """Every marker, in order."""
+    JSON = "json"
+    """One JSON object, exactly."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """In what a prompt differs from a plain one."""
 
     prefix: Prefix = Prefix.UNIQUE
+    ask: Ask = Ask.CODES
 
 
 PLAIN = Form()
@@ -87,8 +102,12 @@ def label(depth: int, depths: int) -> str:
     return f"{number}-CODE-{number}: "
 
 
-def answer_tokens(depths: int) -> int:
-    """Enough for all markers with their labels where a token is one byte; fewer are needed elsewhere."""
+def answer_tokens(depths: int, ask: Ask = Ask.CODES) -> int:
+    """Enough for all that is asked for where a token is one byte; fewer are needed elsewhere."""
+    if ask is Ask.JSON:
+        return ANSWER_MARGIN_TOKENS + len(
+            object_of(Recipe(seed=0, tenant="", request=0, filler_chars=0, depths=depths), b"")
+        )
     return ANSWER_MARGIN_TOKENS + depths * (MARKER_CHARS + len("; ") + len(label(1, depths)))
 
 
@@ -99,6 +118,10 @@ def build(recipe: Recipe, key: bytes) -> Prompt:
     shared = recipe.filler_chars // 2 if recipe.form.prefix is Prefix.SHARED else 0
     head = filler(_shared_by_all(recipe), shared) + "\n" * bool(shared) + opening(recipe)
     text = filler(rng, recipe.filler_chars - shared)
+    if recipe.form.ask is Ask.JSON:
+        half = sentence_start(text, len(text) // 2)
+        line = f"\n{label(1, depths)}{object_of(recipe, key)}; {STOP}\n"
+        return Prompt(head + text[:half] + line + text[half:] + _ASK_JSON + label(1, depths), markers)
     # In the middle of equal parts, so that the first and the last marker are near the ends, and not at them.
     starts = [sentence_start(text, len(text) * (2 * part + 1) // (2 * depths)) for part in range(depths)]
     parts = [head, text[: starts[0]]]
@@ -121,9 +144,14 @@ def markers_of(recipe: Recipe, key: bytes) -> tuple[Marker, ...]:
     return tuple(make_marker(rng, key, place) for place in places)
 
 
-def fixed_chars(depths: int) -> int:
+def object_of(recipe: Recipe, key: bytes) -> str:
+    """The JSON object of a recipe's prompt, where it asks for one."""
+    return object_text([marker.text for marker in markers_of(recipe, key)], _randomness(recipe, "object"))
+
+
+def fixed_chars(depths: int, ask: Ask = Ask.CODES) -> int:
     """Characters of a prompt without any filler."""
-    recipe = Recipe(seed=0, tenant="", request=0, filler_chars=0, depths=depths)
+    recipe = Recipe(seed=0, tenant="", request=0, filler_chars=0, depths=depths, form=Form(ask=ask))
     return len(build(recipe, b"").text)
 
 

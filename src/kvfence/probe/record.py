@@ -27,6 +27,7 @@ class Scenario(StrEnum):
     PINNED_POOL = "pinned-pool"
     SHARED_PREFIX = "shared-prefix"
     STREAMING = "streaming"
+    JSON_ECHO = "json-echo"
 
 
 class Delivery(StrEnum):

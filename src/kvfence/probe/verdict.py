@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.campaign import Campaign
+from kvfence.probe.json_control import can_tell
 from kvfence.probe.record import Scenario, Seen
 from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.rows import rows
@@ -29,8 +30,13 @@ def harvests(seen: Seen) -> tuple[LengthResult, ...]:
 
 
 def elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
-    """What was seen outside the sweep's harvests: the other scenarios, and seeds that were answered with a leak."""
+    """What was seen outside the sweep's harvests: the other scenarios, and seeds that were answered with a leak.
+
+    Without JSON objects where even short ones did not come back, but for those with another tenant's marker.
+    """
     others = (row for scenario in Scenario if scenario is not Scenario.SWEEP for row in rows(seen, scenario))
+    if not can_tell(seen):
+        others = (row for row in others if row.scenario != Scenario.JSON_ECHO or row.verdict is LengthVerdict.LEAK)
     seeds = (one.result for one in seen if one.exchange.step.part != "harvest")
     return (*others, *(result for result in seeds if result.verdict is LengthVerdict.LEAK))
 

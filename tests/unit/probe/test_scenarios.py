@@ -4,14 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvfence.findings.recall import LengthResult, LengthVerdict
+from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.boundaries import Boundary
+from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.prompts import Recipe
 from kvfence.probe.record import Exchange, Judged, Scenario, of_scenario
 from kvfence.probe.rows import undecided
 from kvfence.probe.scenarios import SCENARIOS
+from kvfence.probe.scenarios.json_echo import AT_ONCE
 from kvfence.probe.target import Bounds
+from kvfence.probe.verdict import overall
 
 ENDLESS = 3000
 """Requests that no campaign here comes near."""
@@ -22,7 +25,14 @@ def judged(step, number, verdict):
     status = {LengthVerdict.REFUSED: 400, LengthVerdict.ERROR: 500}.get(verdict, 200)
     recipe = Recipe(seed=1, tenant=step.tenant, request=number, filler_chars=0)
     result = LengthResult(
-        tokens=step.tokens, why=step.why, status=status, verdict=verdict, recalled=5, planted=5, foreign=0
+        tokens=step.tokens,
+        why=step.why,
+        status=status,
+        verdict=verdict,
+        recalled=5,
+        planted=5,
+        foreign=0,
+        scenario=step.scenario,
     )
     return Judged(Exchange(step=step, recipe=recipe, tokens=step.tokens, status=status), result)
 
@@ -58,7 +68,7 @@ BOUNDS = st.builds(
     declared=st.sampled_from([2048, 8192, 131_072]),
     seeders=st.sampled_from([("tenant-a",), ("tenant-a", "tenant-c")]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_every_campaign_ends_within_its_bounds(bounds, verdicts, scenarios, declared, seeders):
     """Whatever comes back: the next round follows from what was seen only, and none is over the bound of requests."""
     order = tuple(one for one in Scenario if one is Scenario.SWEEP or one in scenarios)
@@ -98,3 +108,28 @@ def test_what_was_wrong_once_is_asked_again_in_its_manner(scenario):
     assert undecided(seen, scenario) is None
     wrong = right[harvest].exchange.step
     assert sum(one.exchange.step.tokens == wrong.tokens and one.exchange.step.why == wrong.why for one in again) >= 3
+
+
+@pytest.mark.parametrize(("wrong", "expected"), [(0, 16), (1, 32), (2, 16)])
+def test_json_objects_are_asked_for_twice_as_often_where_one_was_wrong(wrong, expected):
+    """Once is chance: as many more tell."""
+    campaign = Campaign(seed=1, key=b"key", declared_context=8192, scenarios=(Scenario.SWEEP, Scenario.JSON_ECHO))
+    _, right = played(campaign, Bounds(), [])
+    first = next(at for at, one in enumerate(right) if one.exchange.step.why == AT_ONCE)
+    verdicts = [LengthVerdict.CLEAN] * first + [LengthVerdict.GARBLED] * wrong
+    _, seen = played(campaign, Bounds(), verdicts)
+    assert sum(one.exchange.step.why == AT_ONCE for one in seen) == expected
+    assert overall(seen, campaign)[0] is (ProbeVerdict.GARBLED if wrong > 1 else ProbeVerdict.CLEAN)
+
+
+def test_a_model_that_cannot_give_back_json_says_nothing_of_the_server():
+    """One short object that was wrong is enough: no longer ones, and no verdict from them."""
+    campaign = Campaign(seed=1, key=b"key", declared_context=8192, scenarios=(Scenario.SWEEP, Scenario.JSON_ECHO))
+    _, right = played(campaign, Bounds(), [])
+    first = next(at for at, one in enumerate(right) if one.exchange.step.scenario is Scenario.JSON_ECHO)
+    _, seen = played(campaign, Bounds(), [LengthVerdict.CLEAN] * first + [LengthVerdict.GARBLED] * 4)
+    assert len(of_scenario(seen, Scenario.JSON_ECHO)) == 4
+    assert overall(seen, campaign)[0] is ProbeVerdict.CLEAN
+    (_, result) = by_scenario(seen, campaign, Bounds())
+    assert result.verdict is LengthVerdict.INCONCLUSIVE
+    assert "even a short JSON object" in result.detail

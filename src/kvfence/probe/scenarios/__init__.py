@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kvfence.probe.campaign import NextRound
 from kvfence.probe.lengths import next_round as sweep
 from kvfence.probe.record import Scenario
-from kvfence.probe.scenarios import all_at_once, alternating, hang_up, pinned_pool, shared_prefix, streaming
+from kvfence.probe.scenarios import all_at_once, alternating, hang_up, json_echo, pinned_pool, shared_prefix, streaming
 
 SCENARIOS: Mapping[Scenario, NextRound] = {
     Scenario.SWEEP: sweep,
@@ -17,4 +17,5 @@ SCENARIOS: Mapping[Scenario, NextRound] = {
     Scenario.PINNED_POOL: pinned_pool.next_round,
     Scenario.SHARED_PREFIX: shared_prefix.next_round,
     Scenario.STREAMING: streaming.next_round,
+    Scenario.JSON_ECHO: json_echo.next_round,
 }
