@@ -7,7 +7,7 @@ import pytest
 from kvfence.facts.endpoints.fetch import Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
 from support.audit_logs import values
-from support.endpoint_servers import Pages, Reply, as_json, engine, sglang, vllm
+from support.endpoint_servers import CORPUS, Pages, Reply, as_json, engine, sglang, vllm
 
 PATIENT = Access(page_s=30.0, target_s=60.0)
 CONFIG = 'block_size="128",cache_dtype="auto",num_gpu_blocks="{blocks}",kv_cache_size_tokens="{tokens}",engine="{at}"'
@@ -83,12 +83,15 @@ CASES: dict[str, tuple[Pages, dict[str, object]]] = {
         {"role": "decode"},
     ),
     "llama.cpp": (
+        {"/props": (CORPUS / "endpoints" / "llama-cpp-2026-10-props.json").read_bytes()},
         {
-            "/props": as_json(
-                {"default_generation_settings": {"n_ctx": 1024}, "total_slots": 2, "model_path": "/m.gguf"}
-            )
+            "engine": "llama.cpp",
+            "role": "unified",
+            "pool_tokens": 1024,
+            "context_length": 1024,
+            "usable_length": 1023,
+            "model": "/models/SmolLM2-135M-Instruct.Q4_1.gguf",
         },
-        {"engine": "llama.cpp", "role": "unified", "pool_tokens": 1024, "context_length": 1024, "usable_length": 1023},
     ),
     "tgi": (
         {
