@@ -4,15 +4,31 @@ Lengths are in tokens. Beside its limit (`facts/sglang_limit.py`), SGLang's pref
 a prompt before it lets it run, and a prompt for which they are not there waits without a word (seen on 0.5.19: 112
 tokens never ran in a pool of 128 with pages of 16). A page is therefore kept back. Decode keeps
 `--num-reserved-decode-tokens` (512 unless set) back for each request, which no log tells; it is not in the figure.
+Of vLLM's pool one block serves nobody (`facts/vllm_limit.py`), nor does a hundredth of V0's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kvfence.audit.deployment import Deployment, context_flag, engine_of, holds_tokens, role_of
-from kvfence.facts.fact import Engine, NodeFacts, Role
+from kvfence.audit.deployment import (
+    Deployment,
+    context_flag,
+    engine_of,
+    grouped,
+    holds_tokens,
+    role_of,
+    version_below,
+)
+from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.facts.sglang_limit import LIMIT_BELOW, LONGEST_BELOW
+from kvfence.facts.vllm_limit import (
+    ALWAYS_V0_BELOW,
+    ESTIMATE_COUNTS_IT_SINCE,
+    page_unless_set,
+    served_by_v0,
+    served_by_v1,
+)
 
 _POOL_OF = {Role.PREFILL: "prefill-pool", Role.DECODE: "decode-pool"}
 
@@ -49,10 +65,20 @@ def taken_at(context: int, engine: Engine | None) -> int:
     return context - LONGEST_BELOW if engine is Engine.SGLANG else context
 
 
+def pool_for(context: int, node: NodeFacts) -> str:
+    """The pool that node needs to keep that context, as a sentence calls it."""
+    if engine_of(node) is not Engine.VLLM or _is_v0(node):
+        return f"{grouped(context)} tokens"
+    page = node.number("page_size")
+    return f"{grouped(context + page)} tokens" if page else f"{grouped(context)} tokens and one block"
+
+
 def _fits(node: NodeFacts) -> int | None:
     held = holds_tokens(node)
     if held is None:
         return None
+    if engine_of(node) is Engine.VLLM:
+        return _fits_vllm(node, held)
     page = node.number("page_size") or 1
     whole = held - held % page
     if engine_of(node) is not Engine.SGLANG:
@@ -61,3 +87,23 @@ def _fits(node: NodeFacts) -> int | None:
         whole -= page
     limit = node.number("max_req_input_len")
     return whole if limit is None else min(whole, limit + LIMIT_BELOW)
+
+
+def _fits_vllm(node: NodeFacts, held: int) -> int:
+    page, context = node.number("page_size") or page_unless_set(node.text("device")), node.number("context_length") or 0
+    if _is_v0(node):
+        return served_by_v0(held, page)
+    counted = version_below(node, ESTIMATE_COUNTS_IT_SINCE) is False
+    if counted and node.number("pool_tokens") is None:
+        return held
+    served = served_by_v1(held, page)
+    # It started with its context, which need not be whole blocks; its figure is then rounded from that context.
+    started = context if counted and context <= held else 0
+    # The figure of a model with KV of several kinds says nothing of a longer context than its own.
+    return min(max(served, started), context) if node.fact("hybrid_kv") and context else max(served, started)
+
+
+def _is_v0(node: NodeFacts) -> bool:
+    """Whether it is vLLM's older engine: by its version, or because only that one says its pool and does not start."""
+    told_its_pool = Kind.WILL_NOT_START in node.happenings and node.number("pool_tokens") is not None
+    return told_its_pool or version_below(node, ALWAYS_V0_BELOW) is True

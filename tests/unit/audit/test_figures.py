@@ -50,7 +50,7 @@ def test_a_finding_names_the_requests_that_it_is_about(tmp_path: Path):
 
 
 def test_a_vllm_that_will_not_start_is_told_with_the_length_that_would_fit(tmp_path: Path):
-    """The engine's own estimate is what its memory holds, and what the fix promises."""
+    """The engine's own estimate is what its memory holds; the fix keeps the block that serves nobody."""
     line = (
         "ValueError: To serve at least one request with the models's max seq len (262144), (24.0 GiB KV cache is "
         "needed, which is larger than the available KV cache memory (3.18 GiB). Based on the available memory, the "
@@ -58,4 +58,4 @@ def test_a_vllm_that_will_not_start_is_told_with_the_length_that_would_fit(tmp_p
     )
     (finding,) = [found for found in audited(tmp_path, line).findings if found.rule == "pool-below-context"]
     assert "34,736" in finding.message
-    assert "--max-model-len 34736" in finding.fix
+    assert "--max-model-len 34720" in finding.fix

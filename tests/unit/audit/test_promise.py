@@ -15,9 +15,11 @@ from kvfence.audit.promise import fitting_context, path_of
 from kvfence.cell.config import start_line
 from kvfence.cli.cell_options import CellOptions
 from kvfence.core.ids import Role
-from kvfence.facts.fact import NodeFacts
+from kvfence.facts.fact import Fact, NodeFacts
 from kvfence.facts.read_log import read_log
-from support.audit_nodes import said_of, sglang, vllm
+from kvfence.facts.target import read_target
+from support.audit_logs import CORPUS
+from support.audit_nodes import Value, said_of, sglang, vllm
 
 POOLS = st.integers(min_value=600, max_value=3_000_000)
 PAGES = st.sampled_from([1, 16, 64, 128])
@@ -63,9 +65,51 @@ def test_the_incident_s_figure_keeps_a_page_back():
     assert "--context-length 681216 on prefill and on decode" in unequal.fix
 
 
-def test_other_engines_promise_whole_pages():
-    """VLLM's pool in whole blocks, nothing kept back."""
-    assert fitting_context([vllm("prefill", pool_tokens=3_700, page_size=16)]) == 3_696
+def test_what_a_real_vllm_chose_for_itself_is_what_fits():
+    """0.32.0 with nine blocks of 128 and `--max-model-len auto`: it keeps one block, and starts with 1,024."""
+    (prefill,) = read_target(str(CORPUS / "logs" / "vllm-0.32-auto-fit-prefill.txt")).nodes
+    assert prefill.number("pool_tokens") == 9 * 128
+    assert fitting_context([prefill]) == prefill.number("context_length") == 1024
+    told_more = replace(prefill, facts={**prefill.facts, "context_length": Fact(2048, prefill.facts["role"].seen)})
+    (found,) = said_of("pool-below-context", told_more)
+    assert "--max-model-len 1024 on every node" in found.fix
+    assert "until the pool holds at least 2,176 tokens" in found.fix
+
+
+@given(st.integers(2, 200_000), st.sampled_from([16, 64, 128, 528]), st.integers(0, 15))
+def test_vllm_starts_with_the_figure_and_not_with_one_token_more(blocks: int, page: int, over: int):
+    """Its check: a sequence of the whole context fits into all blocks but one."""
+    context = fitting_context([vllm("prefill", pool_tokens=blocks * page + over, page_size=page)])
+    assert context is not None
+    assert -(-context // page) <= blocks - 1 < -(-(context + 1) // page)
+
+
+@pytest.mark.parametrize(
+    ("facts", "fits"),
+    [
+        ({"pool_tokens": 3_664, "page_size": None}, 3_648),
+        ({"pool_tokens": 3_712, "page_size": None, "device": "cpu"}, 3_584),
+        ({"pool_tokens": 9_000, "context_length": 2_048, "page_size": 16, "hybrid_kv": True}, 2_048),
+        ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16}, 34_736),
+        ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16, "engine_version": "0.19.1"}, 34_720),
+        ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16, "engine_version": None}, 34_720),
+        ({"pool_tokens": 3_664, "page_size": 16, "engine_version": "0.6.6"}, 3_632),
+        ({"pool_tokens": 800, "page_size": 16, "engine_version": "0.6.6"}, 800),
+    ],
+    ids=[
+        "usual block",
+        "block on a CPU",
+        "hybrid",
+        "estimate",
+        "old estimate",
+        "of whatever version",
+        "V0",
+        "small V0",
+    ],
+)
+def test_what_vllm_keeps_back_hangs_on_what_said_the_figure(facts: dict[str, Value], fits: int):
+    """A pool has a block too many; the estimate only where older versions made it; V0 keeps 1 % of its blocks."""
+    assert fitting_context([vllm("prefill", **facts)]) == fits
 
 
 @pytest.mark.parametrize(("context", "page"), [(32_768, 64), (2_000, 16), (1_048_576, 64)])

@@ -39,7 +39,7 @@ from kvfence.audit.deployment import (
     refuses_like_sglang,
     version_below,
 )
-from kvfence.audit.promise import fitting_context, setting
+from kvfence.audit.promise import fitting_context, pool_for, setting
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -91,8 +91,7 @@ def _raised(prefill: NodeFacts, tokens: int) -> str:
     """How prefill comes to take what decode takes. A vLLM server does not start with a pool below its context."""
     if engine_of(prefill) is not Engine.VLLM:
         return f"raise prefill's pool to decode's {grouped(tokens)} tokens"
-    page = prefill.number("page_size")
-    pool = f"{grouped(tokens + page)} tokens" if page else f"{grouped(tokens)} tokens and one block"
+    pool = pool_for(tokens, prefill)
     return f"--max-model-len {tokens} on prefill too, with a pool of at least {pool}, since vLLM keeps one block back"
 
 

@@ -29,7 +29,9 @@ change of quantisation, parallelism or CUDA graphs, because each changes what me
 The figure is for every node that serves the same requests: the smallest of them decides. On SGLang it keeps a page of
 prefill's pool back, without which the longest prompts pass the limit and are never run; and the longest prompt taken is
 seven below the context. Decode keeps `--num-reserved-decode-tokens` back for each request (512 unless set), which no
-log tells: where decode's pool is the smaller one, promise that much less.
+log tells: where decode's pool is the smaller one, promise that much less. VLLM serves nobody from one block of its
+pool, and does not start, or never answers, with a context that needs it; V0 refuses prompts that leave less than a
+hundredth of its blocks. The figure keeps that back too.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from kvfence.audit.deployment import (
     role_of,
     version_below,
 )
-from kvfence.audit.promise import fitting_context, path_of, setting, taken_at
+from kvfence.audit.promise import fitting_context, path_of, pool_for, setting, taken_at
 from kvfence.audit.source_of import source_of
 from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -172,4 +174,4 @@ def _larger_pool(node: NodeFacts, context: int) -> str:
         case Engine.LLAMA_CPP | Engine.TGI | Engine.TENSORRT_LLM | Engine.DYNAMO:
             return f"give the cache memory for at least {context} tokens"
         case _:
-            return f"raise --gpu-memory-utilization until the pool holds at least {context} tokens"
+            return f"raise --gpu-memory-utilization until the pool holds at least {pool_for(context, node)}"
