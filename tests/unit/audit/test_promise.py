@@ -79,7 +79,8 @@ def test_what_a_real_vllm_chose_for_itself_is_what_fits():
 @given(st.integers(2, 200_000), st.sampled_from([16, 64, 128, 528]), st.integers(0, 15))
 def test_vllm_starts_with_the_figure_and_not_with_one_token_more(blocks: int, page: int, over: int):
     """Its check: a sequence of the whole context fits into all blocks but one."""
-    context = fitting_context([vllm("prefill", pool_tokens=blocks * page + over, page_size=page)])
+    node = vllm("prefill", pool_tokens=blocks * page + over, page_size=page, context_length=10**9)
+    context = fitting_context([node])
     assert context is not None
     assert -(-context // page) <= blocks - 1 < -(-(context + 1) // page)
 
@@ -90,6 +91,7 @@ def test_vllm_starts_with_the_figure_and_not_with_one_token_more(blocks: int, pa
         ({"pool_tokens": 3_664, "page_size": None}, 3_648),
         ({"pool_tokens": 3_712, "page_size": None, "device": "cpu"}, 3_584),
         ({"pool_tokens": 9_000, "context_length": 2_048, "page_size": 16, "hybrid_kv": True}, 2_048),
+        ({"pool_tokens": 1_125, "context_length": 1_000}, 1_000),
         ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16}, 34_736),
         ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16, "engine_version": "0.19.1"}, 34_720),
         ({"pool_tokens": None, "usable_length": 34_736, "page_size": 16, "engine_version": None}, 34_720),
@@ -100,6 +102,7 @@ def test_vllm_starts_with_the_figure_and_not_with_one_token_more(blocks: int, pa
         "usual block",
         "block on a CPU",
         "hybrid",
+        "rounded from the context",
         "estimate",
         "old estimate",
         "of whatever version",
