@@ -56,6 +56,8 @@ class _Specific(msgspec.Struct, frozen=True):
     covered_by: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
     needs: str | None = None
+    needs_fact: str | None = None
+    advice: str | None = None
     ended_by: tuple[tuple[str, ...], ...] = ()
     part_of_end: tuple[str, ...] = ()
 
@@ -147,7 +149,7 @@ def judged_by_version(node: NodeFacts) -> Iterator[Hit | Open]:
         if missing is None:
             continue
         if missing:
-            yield Open(advisory, missing, decisive=advisory.database_specific.needs is None)
+            yield Open(advisory, missing, decisive=_met(advisory, node) is True)
         else:
             yield Hit(advisory, severity, _confidence(advisory, node))
 
@@ -166,7 +168,7 @@ def _missing(advisory: Advisory, node: NodeFacts) -> str | None:
     connector = node.text("transfer_backend")
     if specific.connectors and connector and connector not in specific.connectors:
         return None
-    if highest and is_older(highest, advisory.introduced):
+    if _met(advisory, node) is False or (highest and is_older(highest, advisory.introduced)):
         return None
     if fixed and lowest and not is_older(lowest, fixed) and not _precedes(lowest, fixed):
         return None
@@ -174,7 +176,16 @@ def _missing(advisory: Advisory, node: NodeFacts) -> str | None:
         return f"the version: it is fixed in {fixed}"
     if specific.connectors and not connector:
         return f"the KV connector: it is of {specific.connectors[0]}"
-    return f"whether it has {specific.needs}" if specific.needs else ""
+    return "" if _met(advisory, node) else f"whether it has {specific.needs}"
+
+
+def _met(advisory: Advisory, node: NodeFacts) -> bool | None:
+    """Whether what it needs besides the version is so; None where that is not known."""
+    specific = advisory.database_specific
+    if specific.needs is None:
+        return True
+    fact = node.fact(specific.needs_fact) if specific.needs_fact else None
+    return None if fact is None else fact.value is True
 
 
 def _precedes(version: str, fixed: str) -> bool:

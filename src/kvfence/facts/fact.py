@@ -48,6 +48,7 @@ FACT_NAMES = (
     "quantization",
     "attention_backend",
     "transfer_backend",
+    "kv_two_ways",
     "cuda_graph",
     "hicache",
     "device",

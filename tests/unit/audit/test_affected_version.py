@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 import kvfence.audit
 from kvfence.audit import inspect
 from kvfence.audit.advisory import advisories
-from kvfence.facts.fact import NodeFacts
+from kvfence.facts.fact import FACT_NAMES, NodeFacts
 from kvfence.findings.finding import Confidence, Severity
 from support.audit_logs import CORPUS, INCIDENT, audited
-from support.audit_nodes import missed_by, node, said_of, sglang, vllm
+from support.audit_nodes import Value, missed_by, node, said_of, sglang, vllm
 
 RULE = "affected-version"
 RECORDS = sorted((Path(kvfence.audit.__file__).parent / "advisories").glob("*.json"))
@@ -22,7 +22,7 @@ SCHEMA = Draft202012Validator(
     json.loads((CORPUS / "schemas" / "osv-schema.json").read_text("utf-8")),
     format_checker=Draft202012Validator.FORMAT_CHECKER,
 )
-PLACEHOLDER, RACE, NO_COMPARISON = (f"x_KVFENCE-2026-000{number}" for number in (1, 2, 3))
+PLACEHOLDER, RACE, NO_COMPARISON, HYBRID, TWO_WAYS = (f"x_KVFENCE-2026-000{number}" for number in (1, 2, 3, 4, 6))
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
@@ -177,3 +177,44 @@ def test_a_dump_of_settings_bounds_the_release_before_the_policy(tmp_path: Path)
         for one in audited(tmp_path, f"[2026-12-01 13:18:11] server_args={dump[:-1]}, {policy}}}").findings
         if one.rule == RULE
     ]
+
+
+@pytest.mark.parametrize(
+    ("role", "facts", "found", "told"),
+    [
+        ("decode", {"hybrid_kv": True}, HYBRID, TWO_WAYS),
+        ("decode", {}, None, HYBRID),
+        ("prefill", {"kv_two_ways": True}, TWO_WAYS, None),
+        ("prefill", {"kv_two_ways": False}, None, None),
+        ("prefill", {}, None, TWO_WAYS),
+        ("decode", {"hybrid_kv": True, "transfer_backend": "MooncakeConnector"}, None, None),
+    ],
+)
+def test_what_a_fault_of_vllm_needs_decides_it_where_it_is_shown(
+    role: str, facts: dict[str, Value], found: str | None, told: str | None
+):
+    """Shown, it is a finding with its place and what to do; shown to be off, nothing; not shown, a note."""
+    one = vllm(role, **{"transfer_backend": "NixlConnector", **facts})
+    messages = " ".join(finding.message for finding in said_of(RULE, one))
+    notes = " ".join(gap.why for gap in missed_by(RULE, one) if not gap.decisive)
+    assert [record for record in (HYBRID, TWO_WAYS) if record in messages] == ([found] if found else [])
+    assert told is None or told in notes
+    assert told is not None or TWO_WAYS not in notes
+    for finding in said_of(RULE, one):
+        assert any(seen.text.startswith(("hybrid_kv", "kv_two_ways")) for seen in finding.evidence)
+        assert f"Against {found}, " in finding.fix
+
+
+def test_a_hybrid_model_over_a_connector_that_is_not_known_leaves_it_open():
+    """It could be a finding, so it decides; without the model's kind it is one more note."""
+    for facts, decisive in (({"hybrid_kv": True}, True), ({}, False)):
+        gaps = missed_by(RULE, vllm("decode", **{"transfer_backend": None, **facts}))
+        assert any(HYBRID in gap.why and gap.decisive for gap in gaps) is decisive
+
+
+def test_a_record_that_needs_more_says_what_to_do():
+    """No release ends these; a record without advice would end in a finding without a way out."""
+    for record in advisories():
+        specific = record.database_specific
+        assert specific.needs is None or record.fixed or specific.advice, record.id
+        assert specific.needs_fact is None or specific.needs_fact in FACT_NAMES, record.id

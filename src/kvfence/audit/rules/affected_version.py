@@ -20,18 +20,28 @@ comparison low on decode, and only where no check is on that covers it. One serv
 The confidence is high where the version itself was read and lies among those that were read or run for the advisory,
 medium where the log only bounds it (SGLang does not print its version) or the release is another one.
 
-Where the bounds leave it open the rule says so, and does not pass. What hangs on more than the version (vLLM's faults
-need a hybrid model, a lease too short, or transfers both ways) is told as not checked.
+Where the bounds leave it open the rule says so, and does not pass. Three faults of vLLM hang on more than the version:
+
+| record | needs | where that is shown |
+| --- | --- | --- |
+| x_KVFENCE-2026-0004 | KV of several kinds | lines of the log on Mamba's blocks; without them nothing is shown |
+| x_KVFENCE-2026-0005 | a hold longer than prefill's lease | nowhere; once it happened, `expired-blocks-read` has it |
+| x_KVFENCE-2026-0006 | `bidirectional_kv_xfer` | settings of the KV transfer in a log or a launch command, either way |
+
+Where that is shown, the record is a finding, or is not the node's. Where it is not, the record is told as not checked
+and leaves nothing open: no version ends these faults, so every vLLM pair over NIXL would be inconclusive for ever, and
+nothing that one could do about the version would change it.
 
 With `--source` the code that runs is asked as well. Where it has the fix (a backport), the version alone makes no
 finding, and the report says which line of the tree that rests on. Where it lacks the fix, the finding says both, and a
 version that is not known leaves nothing open. A tree that calls itself another version than the node's is not what the
 node runs: it decides nothing here. What stays with the version all the same: x_KVFENCE-2026-0002, which is ended by
-more than a tree is asked for, and vLLM's hybrid models and two-way transfers, of which nothing is asked.
+more than a tree is asked for, and x_KVFENCE-2026-0004 and 0006, of which nothing is asked.
 
 ## What ends it
 
-The release that is named, on every worker of the pair; where none is, the check that covers it.
+The release that is named, on every worker of the pair; where none is, the check that covers it, or what its record
+advises.
 """
 
 from __future__ import annotations
@@ -56,6 +66,7 @@ _HOW = {
     Engine.VLLM: "give the log from its start on, or let /version through",
 }
 _HOW_SAVED = "save the whole of its /server_info, which says the version, or name its address"
+_DECIDES = ("engine_version", "engine_version_max", "engine_version_min", "role", "checks", "hybrid_kv", "kv_two_ways")
 _COVER = {Engine.SGLANG: "set --disaggregation-enable-kv-checksum on prefill and on decode"}
 
 
@@ -95,7 +106,7 @@ def _finding(node: NodeFacts, hits: Sequence[Hit]) -> Finding:
         node=node.name,
         message=f"This {node.text('role')} worker runs {_version(node)}. {' '.join(_told(hit) for hit in hits)}",
         evidence=(
-            *node.evidence("engine_version", "engine_version_max", "engine_version_min", "role", "checks"),
+            *node.evidence(*_DECIDES),
             *dict.fromkeys(verdict.seen for hit in hits for verdict in hit.lacks if verdict.seen),
         ),
         fix=_fix(node, [hit.advisory for hit in hits]),
@@ -154,12 +165,14 @@ def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
     release = ""
     for fixed in (advisory.fixed for advisory in found if advisory.fixed):
         release = fixed if not release or is_older(release, fixed) else release
-    unfixed = [advisory.id for advisory in found if not advisory.fixed]
+    advised = [(one.id, one.database_specific.advice) for one in found if one.database_specific.advice]
+    unfixed = [one.id for one in found if not one.fixed and not one.database_specific.advice]
     name = _NAMES[engine] if engine else ""
     upgrade = f"Run {name} {release} or later on every prefill and decode worker." if release else ""
     cover = _COVER.get(engine, "keep to what its references advise") if engine else ""
     rest = f"Against {', '.join(unfixed)}, {cover}." if unfixed else ""
-    return " ".join(part for part in (upgrade, rest) if part)
+    against = " ".join(f"Against {name}, {advice}." for name, advice in advised)
+    return " ".join(part for part in (upgrade, rest, against) if part)
 
 
 def _why(node: NodeFacts, left: Sequence[Open]) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kvfence.facts import two_way_kv
 from kvfence.facts.fact import Engine, Fact, Role
 from kvfence.facts.launch.arguments import Arguments
 from kvfence.facts.launch.servers import Server
 from kvfence.facts.launch.settings_file import read_settings_file
 from kvfence.facts.logs.sglang_checks import checks_on
 from kvfence.facts.logs.vllm_facts import ONE_NAME, STORES
+from kvfence.findings.finding import Evidence
 
 _MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
 _KV_ROLES = {"kv_producer": Role.PREFILL, "kv_consumer": Role.DECODE}
@@ -155,6 +157,7 @@ def _connected(server: Server, arguments: Arguments, *, closed: bool) -> dict[st
     connector, kv_role = config.get("kv_connector"), config.get("kv_role")
     if isinstance(connector, str) and "$" not in connector:
         found["transfer_backend"] = Fact(ONE_NAME.get(connector, connector), seen)
+        found |= _two_ways(config, seen)
     if isinstance(kv_role, str) and kv_role in _KV_ROLES and "role" not in found:
         found["role"] = Fact(_KV_ROLES[kv_role].value, seen)
     elif connector in STORES and "role" not in found:
@@ -162,6 +165,11 @@ def _connected(server: Server, arguments: Arguments, *, closed: bool) -> dict[st
     if isinstance(connector, str) and connector.startswith("Nixl"):
         found |= _side_channel(server, arguments)
     return found
+
+
+def _two_ways(config: dict[str, object], seen: Evidence) -> dict[str, Fact]:
+    both = two_way_kv.configured(config)
+    return {} if both is None else {"kv_two_ways": Fact(both, seen)}
 
 
 def _side_channel(server: Server, arguments: Arguments) -> dict[str, Fact]:

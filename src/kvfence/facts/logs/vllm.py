@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kvfence.facts import two_way_kv
 from kvfence.facts.fact import Engine
 from kvfence.facts.flags import VLLM_SWITCHES, canonical
 from kvfence.facts.logs import launch, settings
@@ -129,6 +130,8 @@ def _connected(text: str) -> Iterator[Said]:
         yield Said("kv_role", role[1], role[0])
     if connector := _KV_CONNECTOR.search(text):
         yield Said("connector", connector[1], connector[0])
+        if two_ways := two_way_kv.printed(text):
+            yield Said("kv_two_ways", two_ways[0], two_ways[1])
 
 
 def _json_unescaped(text: str) -> str:

@@ -72,6 +72,7 @@ def resolve(heard: Heard) -> dict[str, Fact]:
         "hybrid_kv": heard.last("hybrid"),
         "attention_backend": first_of(heard.last("backend"), _typed(heard, "attention_backend", Kind.TEXT)),
         "transfer_backend": _transfer(heard),
+        "kv_two_ways": heard.last("kv_two_ways"),
         "cuda_graph": _cuda_graph(heard),
         "draft_model": heard.last("set.draft"),
     }
