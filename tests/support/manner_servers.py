@@ -26,7 +26,7 @@ PREFIX = 1000
 """Characters by which a prompt is looked up in the prefix cache."""
 ONE_OF = 5
 """JSON objects, of which one is given back with another value."""
-WAIT_S = 0.1
+WAIT_S = 0.05
 """For others to come, where the fault needs them; and for a client to hang up."""
 LOOKS = 10
 """How often it is looked whether the client is still there."""

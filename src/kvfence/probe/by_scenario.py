@@ -37,7 +37,7 @@ def _result(seen: Seen, bounds: Bounds, scenario: Scenario) -> ScenarioResult:
         return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail=detail)
     leaks = [one.result for one in own if one.result.verdict is LengthVerdict.LEAK]
     if scenario is Scenario.JSON_ECHO and not leaks and not can_tell(seen):
-        detail = "even a short JSON object, alone, did not come back as it was, so no others were asked for"
+        detail = "a JSON object that was asked for alone did not come back as it was, so nothing else about them counts"
         return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=len(own), detail=detail)
     found = rows(seen, scenario)
     verdict = LengthVerdict.LEAK if leaks else _worst(found)

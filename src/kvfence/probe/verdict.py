@@ -32,7 +32,7 @@ def harvests(seen: Seen) -> tuple[LengthResult, ...]:
 def elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
     """What was seen outside the sweep's harvests: the other scenarios, and seeds that were answered with a leak.
 
-    Without JSON objects where even short ones did not come back, but for those with another tenant's marker.
+    Without JSON objects where those asked for alone did not all come back, but for those with another tenant's marker.
     """
     others = (row for scenario in Scenario if scenario is not Scenario.SWEEP for row in rows(seen, scenario))
     if not can_tell(seen):

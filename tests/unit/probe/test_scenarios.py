@@ -8,6 +8,7 @@ from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.boundaries import Boundary
 from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
+from kvfence.probe.json_control import ALONE
 from kvfence.probe.prompts import Recipe
 from kvfence.probe.record import Exchange, Judged, Scenario, of_scenario
 from kvfence.probe.rows import undecided
@@ -110,26 +111,31 @@ def test_what_was_wrong_once_is_asked_again_in_its_manner(scenario):
     assert sum(one.exchange.step.tokens == wrong.tokens and one.exchange.step.why == wrong.why for one in again) >= 3
 
 
-@pytest.mark.parametrize(("wrong", "expected"), [(0, 16), (1, 32), (2, 16)])
-def test_json_objects_are_asked_for_twice_as_often_where_one_was_wrong(wrong, expected):
-    """Once is chance: as many more tell."""
+@pytest.mark.parametrize(("wrong", "at_once", "alone"), [(0, 16, 4), (1, 32, 4), (2, 16, 20)])
+def test_json_objects_are_asked_for_more_often_where_some_were_wrong(wrong, at_once, alone):
+    """Once is chance, and as many more tell; twice counts, if as many alone are all right."""
     campaign = Campaign(seed=1, key=b"key", declared_context=8192, scenarios=(Scenario.SWEEP, Scenario.JSON_ECHO))
     _, right = played(campaign, Bounds(), [])
     first = next(at for at, one in enumerate(right) if one.exchange.step.why == AT_ONCE)
     verdicts = [LengthVerdict.CLEAN] * first + [LengthVerdict.GARBLED] * wrong
     _, seen = played(campaign, Bounds(), verdicts)
-    assert sum(one.exchange.step.why == AT_ONCE for one in seen) == expected
+    whys = [one.exchange.step.why for one in of_scenario(seen, Scenario.JSON_ECHO)]
+    assert (whys.count(AT_ONCE), whys.count(ALONE)) == (at_once, alone)
     assert overall(seen, campaign)[0] is (ProbeVerdict.GARBLED if wrong > 1 else ProbeVerdict.CLEAN)
 
 
-def test_a_model_that_cannot_give_back_json_says_nothing_of_the_server():
-    """One short object that was wrong is enough: no longer ones, and no verdict from them."""
+@pytest.mark.parametrize("alone", [1, 6])
+def test_a_model_that_fails_at_json_alone_says_nothing_of_the_server(alone):
+    """Before the others or after some of those were wrong: no verdict from any of them, and it is told."""
     campaign = Campaign(seed=1, key=b"key", declared_context=8192, scenarios=(Scenario.SWEEP, Scenario.JSON_ECHO))
     _, right = played(campaign, Bounds(), [])
     first = next(at for at, one in enumerate(right) if one.exchange.step.scenario is Scenario.JSON_ECHO)
-    _, seen = played(campaign, Bounds(), [LengthVerdict.CLEAN] * first + [LengthVerdict.GARBLED] * 4)
-    assert len(of_scenario(seen, Scenario.JSON_ECHO)) == 4
+    before = [LengthVerdict.CLEAN] * (4 if alone > 4 else 0)
+    at_once = [LengthVerdict.GARBLED] * (16 if alone > 4 else 0)
+    verdicts = [*[LengthVerdict.CLEAN] * first, *before, *at_once, LengthVerdict.GARBLED]
+    _, seen = played(campaign, Bounds(), verdicts)
+    assert len(of_scenario(seen, Scenario.JSON_ECHO)) < 30
     assert overall(seen, campaign)[0] is ProbeVerdict.CLEAN
     (_, result) = by_scenario(seen, campaign, Bounds())
     assert result.verdict is LengthVerdict.INCONCLUSIVE
-    assert "even a short JSON object" in result.detail
+    assert "asked for alone" in result.detail
