@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+import sys
+from dataclasses import replace
+from time import monotonic
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli import probe_options as opt
-from kvfence.cli.output import Format, check_writable, exit_code, people_console, report_to, write_json
+from kvfence.cli.audit_output import run_of
+from kvfence.cli.output import check_writable, exit_code, people_console
 from kvfence.cli.probe_limits import limits_from, prices_from
+from kvfence.cli.probe_output import again, check_plan_format, write_plan, write_probe
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, run
@@ -26,10 +27,7 @@ from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.record import Step
 from kvfence.probe.target import parse_url
 from kvfence.probe.tokenizer_file import tokenizer_of
-from kvfence.report import probe_plan
-from kvfence.report.probe_json import Document, document
-from kvfence.report.probe_plan import show_plan
-from kvfence.report.probe_terminal import show_probe
+from kvfence.report.probe_formats import ProbeFormat
 
 
 def probe(
@@ -59,7 +57,7 @@ def probe(
     timeout: opt.Timeout = 600.0,
     seed: opt.Seed = None,
     journal: opt.JournalFile = None,
-    output_format: opt.OutputFormat = Format.TABLE,
+    output_format: opt.OutputFormat = ProbeFormat.TABLE,
     output: opt.Output = None,
     exit_zero: opt.ExitZero = False,
     dry_run: opt.DryRun = False,
@@ -68,6 +66,9 @@ def probe(
 
     Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
     """
+    began = monotonic()
+    if dry_run:
+        check_plan_format(output_format)
     check_writable(output)
     keys = opt.keys_from(api_key_env or [])
     known = read_facts(facts) if facts else None
@@ -96,22 +97,12 @@ def probe(
         key=key_of(chosen_seed),
     )
     if dry_run:
-        plan = foresee(options)
-        _report(partial(show_plan, plan), probe_plan.document(plan), output_format, output)
+        write_plan(foresee(options), output_format, output)
         return
     result = _with_progress(options, book)
-    _report(partial(show_probe, result), document(result), output_format, output)
+    repeated = again(sys.argv[1:], url=url, shown=options.target.shown, seed=chosen_seed)
+    write_probe(result, output_format, output, replace(run_of("probe", began=began), again=repeated))
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
-
-
-def _report(show: Callable[[Console], None], content: Document, output_format: Format, output: Path | None) -> None:
-    """To people always; to a file or a program in the form wanted."""
-    machine = output_format is Format.JSON
-    show(people_console(machine_on_stdout=machine and output is None))
-    if machine:
-        write_json(content, output)
-    else:
-        report_to(show, output)
 
 
 def _with_progress(options: Options, recorder: Recorder) -> ProbeResult:

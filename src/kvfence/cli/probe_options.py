@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from kvfence.cli.output import Format
 from kvfence.errors import UsageError
 from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS
 from kvfence.probe.facts_file import KnownLengths
 from kvfence.probe.prompts import DEPTHS_MAX
 from kvfence.probe.target import Bounds
+from kvfence.report.probe_formats import ProbeFormat
 
 LONGEST = 2**25
 """Tokens: many times what any model takes; a prompt of it is still built in memory."""
@@ -72,8 +72,10 @@ JournalFile = Annotated[
     Path | None,
     typer.Option(help="Record the campaign in this file; one that was cut off goes on from it, asking nothing twice."),
 ]
-OutputFormat = Annotated[Format, typer.Option("--format", help="table or json.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write the report to this file.")]
+OutputFormat = Annotated[
+    ProbeFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
+]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write the report here; the table is printed too.")]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")]
 
 

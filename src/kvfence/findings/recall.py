@@ -87,6 +87,8 @@ class LengthResult:
     by_depth: DepthRecall = NO_ANSWER
     seconds: float = 0.0
     """From the sending of a request to the end of its answer, all of them together."""
+    leak_rate: LeakRate | None = None
+    """At this length alone; None for a single answer that is no harvest."""
 
     @property
     def asked(self) -> int:

@@ -11,8 +11,10 @@ from collections import Counter
 from dataclasses import replace
 
 from kvfence.findings.depth_recall import added
+from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.record import Judged, Round, Scenario, Seen, of_scenario, rounds_made
+from kvfence.probe.refusals import SUCCESS
 
 COUNTS_WHEN_SEEN = 2
 AGAIN_MAX = 2
@@ -33,9 +35,26 @@ def rows(seen: Seen, scenario: Scenario) -> _Answers:
     return tuple(row for _, row in rows_by_length(seen, scenario))
 
 
+def trials(seen: Seen) -> tuple[bool, ...]:
+    """For each answer, whether it could have shown a leak; one that did, could.
+
+    An answer that recites nobody's markers is no trial: it could not have shown whose text it was.
+    """
+    tenants: set[str] = set()
+    found: list[bool] = []
+    for one in seen:
+        others_planted = bool(tenants - {one.exchange.step.tenant})
+        recited = one.exchange.status == SUCCESS and one.result.recalled > 0
+        found.append(one.result.verdict is LengthVerdict.LEAK or (others_planted and recited))
+        tenants.add(one.exchange.step.tenant)
+    return tuple(found)
+
+
 def rows_by_length(seen: Seen, scenario: Scenario) -> tuple[tuple[Length, LengthResult], ...]:
     """The same, each with the length that was aimed at and why."""
-    return tuple((length, row_of(answers)) for length, answers in _by_length(seen, scenario))
+    could_leak = {id(one.result) for one, trial in zip(seen, trials(seen), strict=True) if trial}
+    groups = _by_length(seen, scenario)
+    return tuple((length, _with_rate(row_of(answers), answers, could_leak)) for length, answers in groups)
 
 
 def undecided(seen: Seen, scenario: Scenario = Scenario.SWEEP) -> Length | None:
@@ -89,6 +108,11 @@ def row_of(answers: _Answers) -> LengthResult:
         by_depth=added(answer.by_depth for answer in answers),
         seconds=sum(answer.seconds for answer in answers),
     )
+
+
+def _with_rate(row: LengthResult, answers: _Answers, could_leak: set[int]) -> LengthResult:
+    leaks = sum(answer.verdict is LengthVerdict.LEAK for answer in answers)
+    return replace(row, leak_rate=LeakRate(seen=leaks, trials=sum(id(answer) in could_leak for answer in answers)))
 
 
 def _verdict(counts: Counter[LengthVerdict]) -> LengthVerdict:

@@ -10,7 +10,7 @@ from kvfence.probe.campaign import Campaign
 from kvfence.probe.json_control import can_tell
 from kvfence.probe.record import Scenario, Seen
 from kvfence.probe.refusals import SUCCESS
-from kvfence.probe.rows import rows
+from kvfence.probe.rows import rows, trials
 
 ESTIMATE_ERROR = 0.05
 """How far an estimated length may be off, so that a refusal near the declared context proves nothing."""
@@ -60,19 +60,8 @@ def overall(
 
 
 def leak_rate(seen: Seen) -> LeakRate:
-    """Leaks among the answers that could have shown one, whoever asked and at whatever length.
-
-    An answer that recites nobody's markers is no trial: it could not have shown whose text it was.
-    """
-    leaks = trials = 0
-    tenants: set[str] = set()
-    for one in seen:
-        leak = one.result.verdict is LengthVerdict.LEAK
-        others_planted = bool(tenants - {one.exchange.step.tenant})
-        leaks += leak
-        trials += leak or (others_planted and one.exchange.status == SUCCESS and one.result.recalled > 0)
-        tenants.add(one.exchange.step.tenant)
-    return LeakRate(seen=leaks, trials=trials)
+    """Leaks among the answers that could have shown one, whoever asked and at whatever length."""
+    return LeakRate(seen=sum(one.result.verdict is LengthVerdict.LEAK for one in seen), trials=sum(trials(seen)))
 
 
 def longest_clean(results: tuple[LengthResult, ...]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import ProbeResult
 
 SCHEMA = 1
@@ -29,12 +30,7 @@ def document(result: ProbeResult) -> Document:
         "unasked": list(result.unasked),
         "refused_though_declared": list(result.refused_though_declared),
         "seconds": round(result.seconds, 3),
-        "leak_rate": {
-            "seen": result.leak_rate.seen,
-            "trials": result.leak_rate.trials,
-            "upper_bound": round(result.leak_rate.upper_bound, 6),
-            "confidence": result.leak_rate.confidence,
-        },
+        "leak_rate": _rate(result.leak_rate),
         "scenarios": [dataclasses.asdict(scenario) for scenario in result.scenarios],
         "lengths": [
             {
@@ -49,6 +45,7 @@ def document(result: ProbeResult) -> Document:
                 "asked": length.asked,
                 "answers": dict(length.answers),
                 "detail": length.detail,
+                "leak_rate": _rate(length.leak_rate),
                 "seconds": round(length.seconds, 3),
                 "by_depth": {
                     "answers": length.by_depth.answers,
@@ -67,4 +64,15 @@ def document(result: ProbeResult) -> Document:
             }
             for length in result.lengths
         ],
+    }
+
+
+def _rate(rate: LeakRate | None) -> Document | None:
+    if rate is None:
+        return None
+    return {
+        "seen": rate.seen,
+        "trials": rate.trials,
+        "upper_bound": round(rate.upper_bound, 6),
+        "confidence": rate.confidence,
     }

@@ -6,12 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kvfence.findings.leak_rate import LeakRate, trials_needed
 from kvfence.findings.recall import LengthResult, ProbeResult, ScenarioResult
 from kvfence.findings.spent import Spent
+from kvfence.report.heat_terminal import show_heat
+from kvfence.report.not_covered import said_of_rate
 
-GOOD_BOUND = 0.01
-"""A leak rate that shows how many more answers it would take to say something strong."""
 _STYLES = {
     "leak": "bold red",
     "off-topic": "bold red",
@@ -44,12 +43,13 @@ def show_probe(result: ProbeResult, console: Console) -> None:
             Text(_seen(length)),
         )
     console.print(table)
+    show_heat(result, console)
     apart = ", ".join(result.tenants_told_apart_by) or "nothing that this endpoint accepts"
     console.print(f"declared context {result.declared_context:,}; lengths by {result.token_count_by}", style="dim")
     console.print(f"{result.requests} requests; tenants told apart by {apart}; seed {result.seed}", style="dim")
     if result.spent:
         console.print(_spent(result.spent), style="dim")
-    console.print(Text(_rate(result.leak_rate)), style="dim")
+    console.print(Text(said_of_rate(result.leak_rate)), style="dim")
     if len(result.scenarios) > 1:
         for scenario in result.scenarios:
             console.print(_of_scenario(scenario))
@@ -62,17 +62,6 @@ def _spent(spent: Spent) -> str:
     usd = "" if spent.usd is None else f", {spent.usd:,.4f} US dollars"
     tokens = f"{spent.prompt_tokens:,} prompt and {spent.answer_tokens:,} answer tokens"
     return f"spent: {tokens} in {spent.requests} tries{usd}"
-
-
-def _rate(rate: LeakRate) -> str:
-    """How much the answers say of the next ones, in a sentence."""
-    said = f"{rate.seen} of {rate.trials} answers that recited markers leaked"
-    if not rate.trials:
-        return f"{said}: nothing is known of how often they would"
-    said += f": at {rate.confidence:.0%} confidence at most {rate.upper_bound:.2g} of such answers do"
-    if rate.seen or rate.upper_bound <= GOOD_BOUND:
-        return said
-    return f"{said}; {trials_needed(GOOD_BOUND):,} without a leak would say at most {GOOD_BOUND:g}"
 
 
 def _seen(length: LengthResult) -> str:

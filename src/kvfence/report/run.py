@@ -19,6 +19,8 @@ class Run:
     took_s: float
     """From the command's start to the report, by a clock that is not set back."""
     version: str = kvfence.__version__
+    again: str = ""
+    """The command line that repeats it, without secrets; empty where it was not started by one."""
 
     @property
     def at_utc(self) -> datetime:

@@ -1,0 +1,65 @@
+"""How `probe` hands back what it found, or would ask: a report in any format, a table for people."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from kvfence.cli.output import people_console, report_to, write_json, write_text
+from kvfence.errors import UsageError
+from kvfence.findings.foreseen import Foreseen
+from kvfence.findings.recall import ProbeResult
+from kvfence.report.probe_formats import ProbeFormat, rendered
+from kvfence.report.run import Run
+
+_ONLY_OF_ONE_RUN = ("--format", "--output", "-o", "--journal", "--seed")
+"""Options with a value that say where one run's results go, or whose value is known better."""
+
+
+def write_probe(result: ProbeResult, form: ProbeFormat, output: Path | None, run: Run) -> None:
+    """Write the report; print the table too, on standard error when standard output belongs to the report."""
+    from kvfence.report.probe_terminal import show_probe  # noqa: PLC0415 — loaded once there is something to print
+
+    machine_on_stdout = form is not ProbeFormat.TABLE and output is None
+    if output is not None or machine_on_stdout:
+        write_text(rendered(result, form, run), output)
+    show_probe(result, people_console(machine_on_stdout=machine_on_stdout))
+
+
+def check_plan_format(form: ProbeFormat) -> None:
+    """Raise `UsageError` for a format that has no words for what was not run."""
+    if form not in {ProbeFormat.TABLE, ProbeFormat.JSON}:
+        raise UsageError(f"--format {form} is a report of results, and --dry-run has none; use table or json with it")
+
+
+def write_plan(plan: Foreseen, form: ProbeFormat, output: Path | None) -> None:
+    """The plan alike, as a table or as JSON."""
+    from kvfence.report.probe_plan import document, show_plan  # noqa: PLC0415 — only for a plan
+
+    machine = form is ProbeFormat.JSON
+    show_plan(plan, people_console(machine_on_stdout=machine and output is None))
+    if machine:
+        write_json(document(plan), output)
+    else:
+        report_to(partial(show_plan, plan), output)
+
+
+def again(words: Sequence[str], *, url: str, shown: str, seed: int) -> str:
+    """The command line that makes the same requests once more.
+
+    `words` as the program got them, without its name; `url` as it was given, `shown` as it may be printed.
+    """
+    kept: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word in _ONLY_OF_ONE_RUN:
+            next(left, None)
+        elif not word.startswith(tuple(f"{option}=" for option in _ONLY_OF_ONE_RUN)) and not _is_short_output(word):
+            kept.append(shown if word == url else word)
+    return shlex.join(("kvfence", *kept, "--seed", str(seed)))
+
+
+def _is_short_output(word: str) -> bool:
+    return word.startswith("-o") and len(word) > len("-o")

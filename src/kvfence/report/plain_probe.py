@@ -1,0 +1,27 @@
+"""What an endpoint said of itself and in its messages, made fit for every format, as `plain` says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kvfence.findings.recall import LengthResult, ProbeResult
+from kvfence.report.plain import plain, plain_name
+
+
+def plain_probe(result: ProbeResult) -> ProbeResult:
+    """The same probe with every text plain."""
+    return replace(
+        result,
+        url=plain_name(result.url),
+        model=plain_name(result.model),
+        token_count_by=plain(result.token_count_by),
+        reason=plain(result.reason),
+        lengths=tuple(_length(length) for length in result.lengths),
+    )
+
+
+def _length(length: LengthResult) -> LengthResult:
+    evidence = tuple(
+        replace(marker, planted_by=plain(marker.planted_by), shown=plain(marker.shown)) for marker in length.evidence
+    )
+    return replace(length, why=plain(length.why), detail=plain(length.detail), evidence=evidence)

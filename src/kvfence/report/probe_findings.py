@@ -1,0 +1,73 @@
+"""A probe as findings about one node, its endpoint: the one judgement that all formats for machines share.
+
+A row is a finding only where the whole probe says so: under a control that failed, nothing longer proves anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kvfence.findings.deployment import AuditResult, Node, NotChecked
+from kvfence.findings.finding import Evidence, Finding
+from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeResult
+from kvfence.findings.verdict import Verdict
+from kvfence.report.not_covered import not_covered
+from kvfence.report.probe_cards import PROBE_RULES
+
+
+def standing(length: LengthResult, result: ProbeResult) -> Verdict:
+    """Of one row: found, clean (which an honest refusal is as well), or unknown."""
+    match length.verdict:
+        case LengthVerdict.CLEAN:
+            return Verdict.CLEAN
+        case LengthVerdict.ERROR | LengthVerdict.INCONCLUSIVE:
+            return Verdict.UNKNOWN
+        case LengthVerdict.REFUSED if length.tokens not in result.refused_though_declared:
+            return Verdict.CLEAN
+        case _:
+            return result.outcome
+
+
+def as_audit(result: ProbeResult) -> AuditResult:
+    """The same in the words of an audit; its verdict is the probe's."""
+    unknown = [NotChecked(result.url, result.reason)] if result.outcome is Verdict.UNKNOWN else []
+    facts = {"model": result.model, "context_length": result.declared_context}
+    return AuditResult(
+        nodes=(Node(result.url, facts),),
+        findings=tuple(_findings(result)),
+        not_checked=(*unknown, *(NotChecked(result.url, said, decisive=False) for said in not_covered(result))),
+        rules=tuple(rule.card for rule in PROBE_RULES.values()),
+    )
+
+
+def _findings(result: ProbeResult) -> Iterator[Finding]:
+    for length in result.lengths:
+        if standing(length, result) is Verdict.FOUND:
+            rule = PROBE_RULES[length.verdict]
+            yield Finding(
+                rule=rule.card.id,
+                severity=rule.severity,
+                confidence=rule.confidence,
+                node=result.url,
+                message=told(length),
+                evidence=(
+                    Evidence(file=result.url, line=None, text=f"status {length.status}, {length.detail or length.why}"),
+                    *(Evidence(file=result.url, line=None, text=sight(marker)) for marker in length.evidence),
+                ),
+                fix=rule.fix,
+            )
+
+
+def told(length: LengthResult) -> str:
+    """One row as sentences."""
+    said = PROBE_RULES[length.verdict].card.title if length.verdict in PROBE_RULES else f"{length.verdict}."
+    foreign = f"; {length.foreign} foreign" if length.foreign else ""
+    back = f"{length.recalled} of {length.planted} markers came back{foreign}"
+    return f"{said} At {length.tokens:,} prompt tokens ({length.scenario}: {length.why}): {back}."
+
+
+def sight(marker: ForeignMarker) -> str:
+    """A foreign marker as it may be shown."""
+    place = f", depth {marker.depth}" if marker.depth is not None else ""
+    planted = f", planted at {marker.planted_at_tokens:,} prompt tokens" if marker.planted_at_tokens else ""
+    return f"{marker.shown} of {marker.planted_by}{planted}{place}"
