@@ -27,10 +27,11 @@ class HeatRow:
 
 
 def heat_rows(result: ProbeResult) -> tuple[HeatRow, ...]:
-    """The shortest first; only lengths that were answered."""
+    """The shortest first; only lengths that were answered, and only prompts with as many markers as the first."""
+    answered = [length for length in result.lengths if length.by_depth.answers]
     by_tokens: dict[int, list[DepthRecall]] = {}
-    for length in result.lengths:
-        if length.by_depth.answers:
+    for length in answered:
+        if len(length.by_depth.came_back) == len(answered[0].by_depth.came_back):
             by_tokens.setdefault(length.tokens, []).append(length.by_depth)
     return tuple(HeatRow(tokens, added(recalls)) for tokens, recalls in sorted(by_tokens.items()))
 

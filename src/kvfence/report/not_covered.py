@@ -38,6 +38,9 @@ def _sentences(result: ProbeResult) -> Iterator[str]:
         apart = ", ".join(result.tenants_told_apart_by)
         by = f"only in {apart}, which an endpoint may accept and not heed" if apart else "in nothing that it accepts"
         yield f"the tenants differed {by}: an endpoint that keeps tenants apart by key saw one"
+    for scenario in result.scenarios:
+        if not scenario.requests:
+            yield f"{scenario.name}: {scenario.detail}"
     manners = tuple(dict.fromkeys(row.scenario for row in result.lengths))
     if manners == ("sweep",):
         yield "requests were sent one after the other: a fault that needs several at once could not show"

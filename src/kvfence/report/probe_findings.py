@@ -14,6 +14,9 @@ from kvfence.findings.verdict import Verdict
 from kvfence.report.not_covered import not_covered
 from kvfence.report.probe_cards import PROBE_RULES
 
+SIGHTS_MAX = 5
+"""One is enough for a verdict; a prompt can have 64. The JSON document has all of them."""
+
 
 def standing(length: LengthResult, result: ProbeResult) -> Verdict:
     """Of one row: found, clean (which an honest refusal is as well), or unknown."""
@@ -52,7 +55,7 @@ def _findings(result: ProbeResult) -> Iterator[Finding]:
                 message=told(length),
                 evidence=(
                     Evidence(file=result.url, line=None, text=f"status {length.status}, {length.detail or length.why}"),
-                    *(Evidence(file=result.url, line=None, text=sight(marker)) for marker in length.evidence),
+                    *(Evidence(file=result.url, line=None, text=shown) for shown in sights(length)),
                 ),
                 fix=rule.fix,
             )
@@ -66,8 +69,14 @@ def told(length: LengthResult) -> str:
     return f"{said} At {length.tokens:,} prompt tokens ({length.scenario}: {length.why}): {back}."
 
 
-def sight(marker: ForeignMarker) -> str:
-    """A foreign marker as it may be shown."""
+def sights(length: LengthResult) -> tuple[str, ...]:
+    """Its foreign markers as they may be shown: a few, and how many more there are."""
+    shown = tuple(_sight(marker) for marker in length.evidence[:SIGHTS_MAX])
+    more = len(length.evidence) - SIGHTS_MAX
+    return (*shown, f"and {more} more") if more > 0 else shown
+
+
+def _sight(marker: ForeignMarker) -> str:
     place = f", depth {marker.depth}" if marker.depth is not None else ""
     planted = f", planted at {marker.planted_at_tokens:,} prompt tokens" if marker.planted_at_tokens else ""
     return f"{marker.shown} of {marker.planted_by}{planted}{place}"

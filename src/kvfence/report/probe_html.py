@@ -12,7 +12,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.report.heat_map import Colour, HeatRow, colour, depth_percents, heat_rows, ink, percent
 from kvfence.report.html_page import render_page
 from kvfence.report.not_covered import not_covered, said_of_rate
-from kvfence.report.probe_findings import sight, standing
+from kvfence.report.probe_findings import sights, standing
 from kvfence.report.run import Run
 
 LABEL_PX, MAP_PX, ROW_PX, HEAD_PX = 100, 700, 24, 22
@@ -58,7 +58,7 @@ def document(result: ProbeResult, run: Run) -> str:
         bound=_bound,
         rate=said_of_rate(result.leak_rate),
         leaks=[row for row in result.lengths if row.evidence],
-        sight=sight,
+        sights=sights,
         open_points=not_covered(result),
         percent=percent,
         label_px=LABEL_PX,
@@ -71,7 +71,7 @@ def document(result: ProbeResult, run: Run) -> str:
 def _bound(rate: LeakRate | None) -> str:
     """On one length's leak rate, as a cell of the table."""
     if rate is None or not rate.trials:
-        return "none"
+        return "not told"
     return f"{rate.seen} of {rate.trials}; at most {rate.upper_bound:.2g}"
 
 

@@ -16,7 +16,7 @@ from kvfence.report import junit_xml
 from kvfence.report.junit_xml import Case, Outcome, Suite
 from kvfence.report.not_covered import not_covered
 from kvfence.report.probe_cards import PROBE_RULES
-from kvfence.report.probe_findings import sight, standing, told
+from kvfence.report.probe_findings import sights, standing, told
 from kvfence.report.run import Run
 
 _OUTCOMES: dict[Verdict, Outcome | None] = {
@@ -57,7 +57,7 @@ def _case(name: str, length: LengthResult, result: ProbeResult) -> Case:
         outcome = "error"
     message = told(length)
     fix = f"Fix: {PROBE_RULES[length.verdict].fix}" if outcome == "failure" else ""
-    text = "\n".join(filter(None, (message, length.detail, *map(sight, length.evidence), fix)))
+    text = "\n".join(filter(None, (message, length.detail, *sights(length), fix)))
     return Case(name, outcome, length.verdict, message, text, length.seconds)
 
 

@@ -10,6 +10,7 @@ from kvfence.findings.recall import LengthResult, ProbeResult, ScenarioResult
 from kvfence.findings.spent import Spent
 from kvfence.report.heat_terminal import show_heat
 from kvfence.report.not_covered import said_of_rate
+from kvfence.report.probe_findings import sights
 
 _STYLES = {
     "leak": "bold red",
@@ -65,11 +66,7 @@ def _spent(spent: Spent) -> str:
 
 
 def _seen(length: LengthResult) -> str:
-    marks = "; ".join(
-        f"{marker.shown} of {marker.planted_by}"
-        + (f", planted at {marker.planted_at_tokens:,}" if marker.planted_at_tokens else "")
-        for marker in length.evidence
-    )
+    marks = "; ".join(sights(length))
     why = length.why if length.scenario == "sweep" else f"{length.scenario}: {length.why}"
     return "; ".join(part for part in (why, marks, length.detail) if part)
 
