@@ -16,6 +16,10 @@ def probed(*args):
     return ran, json.loads(ran.out)
 
 
+def of_sweep(report):
+    return [length for length in report["lengths"] if length["scenario"] == "sweep"]
+
+
 @pytest.fixture(scope="module")
 def leaking():
     with served("--rules", "placeholder", "--context", "8192") as (url, _):
@@ -61,7 +65,8 @@ def test_the_fence_is_clean_from_outside(api):
     assert ran.code == 0
     assert report["verdict"] == "clean"
     assert report["declared_context"] == 5312
-    assert [length["verdict"] for length in report["lengths"]] == ["clean", "clean", "clean", "refused"]
+    assert [length["verdict"] for length in of_sweep(report)] == ["clean", "clean", "clean", "refused"]
+    assert {length["verdict"] for length in report["lengths"] if length["scenario"] == "json-echo"} == {"clean"}
 
 
 @pytest.mark.slow
@@ -164,7 +169,7 @@ def test_many_depths_come_back_in_one_answer():
     with served("--context", "4096", "--prefill-pool", "8192") as (url, _):
         ran, report = probed(url, "--depths", "16", "--lengths", "2000")
     assert ran.code == 0, report["reason"]
-    assert [(length["recalled"], length["planted"]) for length in report["lengths"]] == [(16, 16)] * 2
+    assert [(length["recalled"], length["planted"]) for length in of_sweep(report)] == [(16, 16)] * 2
 
 
 def test_a_context_too_short_for_so_many_markers_is_one_clear_line(leaking):

@@ -2,6 +2,7 @@
 
 import io
 import logging
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -138,6 +139,10 @@ def test_a_budget_of_dollars_is_never_exceeded():
     assert 7955 in result.unasked
 
 
+def untimed(result):
+    return [replace(row, seconds=0.0) for row in result.lengths]
+
+
 def test_a_campaign_that_its_budget_stopped_goes_on_with_a_higher_one(tmp_path):
     """Nothing is asked twice, and what was spent before counts."""
     path = tmp_path / "journal"
@@ -147,7 +152,7 @@ def test_a_campaign_that_its_budget_stopped_goes_on_with_a_higher_one(tmp_path):
         for tokens in (9_000, 200_000):
             with Journal(path) as journal:
                 result = run(options(server.url, Bounds(), limits=Limits(tokens=tokens)), recorder=journal)
-    assert result.lengths == expected.lengths
+    assert untimed(result) == untimed(expected)
     assert len(server.asked) == len(whole.asked)
     assert result.spent.prompt_tokens == expected.spent.prompt_tokens
 

@@ -132,7 +132,7 @@ def test_a_killed_program_goes_on(tmp_path):
     """SIGKILL in the middle, then the same command again; nobody else can read the file."""
     path = tmp_path / "campaign.sqlite"
     with endpoint() as server:
-        command = [sys.executable, "-m", "kvfence", "probe", server.url, "--journal", str(path)]
+        command = [sys.executable, "-m", "kvfence", "probe", server.url, "--journal", str(path), "--scenario", "sweep"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 60
         while len(server.asked) < 3 and time.monotonic() < until:

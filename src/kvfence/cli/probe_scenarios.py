@@ -7,18 +7,16 @@ from typing import Annotated
 import typer
 
 from kvfence.errors import UsageError
-from kvfence.probe.record import Scenario
+from kvfence.probe.record import DEFAULT_SCENARIOS, Scenario
 from kvfence.probe.target import Bounds
 
 ALL = "all"
-DEFAULT = (Scenario.SWEEP,)
-
 Scenarios = Annotated[
     list[str] | None,
     typer.Option(
         "--scenario",
         help=f"A manner of asking, after the sweep: {', '.join(Scenario)}, or {ALL}; repeatable. [default: "
-        f"{', '.join(DEFAULT)}]",
+        f"{', '.join(DEFAULT_SCENARIOS)}]",
         metavar="NAME",
     ),
 ]
@@ -34,7 +32,7 @@ def scenarios_from(names: list[str] | None) -> tuple[Scenario, ...]:
         if name not in (*Scenario, ALL):
             raise UsageError(f"--scenario {name}: there is no such; there are {', '.join(Scenario)}, and {ALL}")
     if not names:
-        return DEFAULT
+        return DEFAULT_SCENARIOS
     return tuple(one for one in Scenario if one is Scenario.SWEEP or ALL in names or one in names)
 
 

@@ -14,6 +14,7 @@ from kvfence.probe.journal import Journal, NoJournal, Recorder
 from kvfence.probe.limits import Limits, Prices
 from kvfence.probe.options import Options, key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
+from kvfence.probe.record import DEFAULT_SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant, parse_url
 
 __all__ = ["Bounds", "Options", "ProbeResult", "Settings", "Target", "Tenant", "run", "run_async"]
@@ -137,6 +138,7 @@ def options_for(url: str, seed: int, settings: Settings) -> Options:
         seed=seed,
         key=key_of(seed),
         depths=settings.get("depths", DEPTHS),
+        scenarios=DEFAULT_SCENARIOS,
         limits=Limits(
             tokens=settings.get("budget_tokens"),
             usd=settings.get("budget_usd"),

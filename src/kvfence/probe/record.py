@@ -30,6 +30,10 @@ class Scenario(StrEnum):
     JSON_ECHO = "json-echo"
 
 
+DEFAULT_SCENARIOS = (Scenario.SWEEP, Scenario.JSON_ECHO)
+"""What is cheap and finds most; decision 25 has the figures."""
+
+
 class Delivery(StrEnum):
     """How an answer is asked for."""
 

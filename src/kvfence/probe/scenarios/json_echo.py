@@ -38,7 +38,7 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
         prefix = (Prefix.UNIQUE, Prefix.SHARED)[made % 2]
         tenants = islice(cycle((campaign.harvester, *campaign.seeders)), bounds.concurrency)
         return tuple(_step(tenant, tokens, made, why=AT_ONCE, prefix=prefix) for tenant in tenants)
-    if len(alone) < CONTROLS + (ECHOES if wrong >= COUNTS_WHEN_SEEN else 0):
+    if len(alone) < CONTROLS + (len(at_once) if wrong >= COUNTS_WHEN_SEEN else 0):
         return (_step(campaign.harvester, tokens, made, why=ALONE),)
     return ()
 
