@@ -61,12 +61,23 @@ def test_a_machine_format_without_a_file_is_on_standard_output_alone():
 
 
 def test_the_command_in_the_report_sends_the_same_prompts(tmp_path):
-    """It names no key, no password and no file of the first run."""
+    """In their order, where one is asked after the other; it names no key, no password and no file of the first run."""
     page = tmp_path / "probe.html"
     with endpoint(LEAKING) as server:
         secret = server.url.replace("http://", "http://user:hunter2hunter2@")
         run_kvfence(
-            "probe", secret, "--depths", "4", "--format", "html", "-o", str(page), "--journal", f"{page}.sqlite"
+            "probe",
+            secret,
+            "--depths",
+            "4",
+            "--scenario",
+            "sweep",
+            "--format",
+            "html",
+            "-o",
+            str(page),
+            "--journal",
+            f"{page}.sqlite",
         )
         first = [body["messages"] for body in server.asked]
         text = page.read_text(encoding="utf-8")
