@@ -39,6 +39,9 @@ class MannerServer:
     wrong: Wrong
     declared: int = 8192
     url: str = ""
+    unknown_field: str = ""
+    """A field for which a request is refused."""
+    refused: int = 0
     echoes: int = 0
     """JSON objects that were given back while others were asked for."""
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -53,6 +56,9 @@ class MannerServer:
 
     def answer(self, body: dict[str, Any], is_gone: Callable[[], bool]) -> tuple[int, str]:
         """The status, and the text or the error. `is_gone`: whether the client has hung up."""
+        if self.unknown_field in body:
+            self.refused += 1
+            return 400, f"Unrecognized request argument supplied: {self.unknown_field}"
         tenant, prompt = body["user"], body["messages"][0]["content"]
         if len(prompt) + body["max_tokens"] > self.declared:
             return 400, f"This model's maximum context length is {self.declared} tokens."

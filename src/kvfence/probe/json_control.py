@@ -11,5 +11,10 @@ ALONE = "a JSON object, alone"
 
 def can_tell(seen: Seen) -> bool:
     """Whether every such object came back as it was; else the model fails by itself, and nothing follows."""
-    controls = [one.result.verdict for one in of_scenario(seen, Scenario.JSON_ECHO) if one.result.why == ALONE]
-    return all(verdict is LengthVerdict.CLEAN for verdict in controls)
+    return all(verdict is LengthVerdict.CLEAN for verdict in json_verdicts(seen, ALONE))
+
+
+def json_verdicts(seen: Seen, why: str) -> list[LengthVerdict]:
+    """Of the objects that were asked for so; what was cut off with the probe itself is no answer."""
+    own = (one for one in of_scenario(seen, Scenario.JSON_ECHO) if one.exchange.step.part == "harvest")
+    return [one.result.verdict for one in own if one.exchange.step.why == why]

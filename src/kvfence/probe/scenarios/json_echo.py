@@ -13,9 +13,9 @@ from itertools import cycle, islice
 from kvfence.findings.recall import LengthVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.edges import everyday
-from kvfence.probe.json_control import ALONE, can_tell
+from kvfence.probe.json_control import ALONE, can_tell, json_verdicts
 from kvfence.probe.prompts import Ask, Form, Prefix, answer_tokens
-from kvfence.probe.record import Round, Scenario, Seen, Step, of_scenario, rounds_made
+from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.rows import COUNTS_WHEN_SEEN
 from kvfence.probe.target import Bounds
 from kvfence.probe.verdict import control_failed, harvests
@@ -32,7 +32,7 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
         return ()
     made = rounds_made(seen, Scenario.JSON_ECHO)
     tokens = min(everyday(seen), campaign.declared_context - answer_tokens(campaign.depths, Ask.JSON))
-    alone, at_once = (_verdicts(seen, why) for why in (ALONE, AT_ONCE))
+    alone, at_once = (json_verdicts(seen, why) for why in (ALONE, AT_ONCE))
     wrong = sum(verdict not in (LengthVerdict.CLEAN, LengthVerdict.LEAK) for verdict in at_once)
     if len(alone) >= CONTROLS and len(at_once) < (2 if wrong == 1 else 1) * ECHOES:
         prefix = (Prefix.UNIQUE, Prefix.SHARED)[made % 2]
@@ -41,10 +41,6 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
     if len(alone) < CONTROLS + (len(at_once) if wrong >= COUNTS_WHEN_SEEN else 0):
         return (_step(campaign.harvester, tokens, made, why=ALONE),)
     return ()
-
-
-def _verdicts(seen: Seen, why: str) -> list[LengthVerdict]:
-    return [one.result.verdict for one in of_scenario(seen, Scenario.JSON_ECHO) if one.result.why == why]
 
 
 def _step(tenant: str, tokens: int, number: int, *, why: str, prefix: Prefix = Prefix.UNIQUE) -> Step:
