@@ -21,8 +21,8 @@ class Planted:
     text: str
     owner: str
     """Whose prompt: a test, a call, a user."""
-    planted_s: float
-    """Seconds since 1970."""
+    planted_s: float | None
+    """Seconds since 1970; None where that is not known."""
 
 
 class Registry(Protocol):
