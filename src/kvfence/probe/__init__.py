@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kvfence.findings.canary import CanaryResult, CanaryVerdict
     from kvfence.findings.recall import ProbeResult
     from kvfence.probe.canaries.canary import Canary, canary
+    from kvfence.probe.canaries.watching import CanaryReport
+    from kvfence.probe.canaries.wrapping import counts, wrap
     from kvfence.probe.front import run, run_async
     from kvfence.probe.options import Options
     from kvfence.probe.target import Bounds, Target, Tenant
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bounds",
     "Canary",
+    "CanaryReport",
     "CanaryResult",
     "CanaryVerdict",
     "Options",
@@ -31,11 +34,14 @@ __all__ = [
     "Target",
     "Tenant",
     "canary",
+    "counts",
     "run",
     "run_async",
+    "wrap",
 ]
 
 
+_OF_CALLS = frozenset({"CanaryReport", "counts", "wrap"})
 _OF_CANARIES = frozenset({"Canary", "CanaryResult", "CanaryVerdict", "canary"})
 
 
@@ -47,6 +53,10 @@ def __getattr__(name: str) -> object:
         from kvfence.probe.canaries import canary as home  # noqa: PLC0415 — without the HTTP client
 
         return getattr(home, name)
+    if name in _OF_CALLS:
+        from kvfence.probe.canaries import wrapping  # noqa: PLC0415 — the same
+
+        return getattr(wrapping, name)
     from kvfence.probe import front  # noqa: PLC0415 — with it
 
     return getattr(front, name)

@@ -60,7 +60,7 @@ def judge(answer: str, expected: Expected, registry: Registry, *, cut: bool = Fa
 def _verdict(answer: str, own: str, foreign: tuple[ForeignCanary, ...], *, cut: bool) -> tuple[CanaryVerdict, str]:
     shown = masked(own)
     if foreign:
-        return CanaryVerdict.LEAK, f"the answer has a marker that stands in another prompt: {_named(foreign)}"
+        return CanaryVerdict.LEAK, f"the answer has a marker that stands in another prompt: {named(foreign)}"
     said = answer.translate(DASHES).upper()
     if own in markers_in(said):
         return CanaryVerdict.CLEAN, f"the marker {shown} came back"
@@ -73,7 +73,8 @@ def _verdict(answer: str, own: str, foreign: tuple[ForeignCanary, ...], *, cut: 
     return CanaryVerdict.LOST, f"nothing of the marker {shown} came back"
 
 
-def _named(foreign: Iterable[ForeignCanary]) -> str:
+def named(foreign: Iterable[ForeignCanary]) -> str:
+    """Whose markers, in words."""
     return "; ".join(f"{one.shown}, planted by {one.planted_by}" for one in foreign)
 
 

@@ -35,6 +35,11 @@ class Stripper:
     _said: bool = field(default=False, init=False)
     _trimming: bool = field(default=False, init=False)
 
+    @property
+    def held(self) -> str:
+        """What is held back by now."""
+        return self._held
+
     def feed(self, text: str) -> str:
         """What of the answer may be shown by now."""
         self._held += text
