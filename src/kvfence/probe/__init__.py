@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kvfence.findings.canary import CanaryResult, CanaryVerdict
     from kvfence.findings.recall import ProbeResult
     from kvfence.probe.canaries.canary import Canary, canary
+    from kvfence.probe.canaries.metrics import collector
     from kvfence.probe.canaries.watching import CanaryReport
     from kvfence.probe.canaries.wrapping import counts, wrap
     from kvfence.probe.front import run, run_async
@@ -34,6 +35,7 @@ __all__ = [
     "Target",
     "Tenant",
     "canary",
+    "collector",
     "counts",
     "run",
     "run_async",
@@ -57,6 +59,10 @@ def __getattr__(name: str) -> object:
         from kvfence.probe.canaries import wrapping  # noqa: PLC0415 — the same
 
         return getattr(wrapping, name)
+    if name == "collector":
+        from kvfence.probe.canaries.metrics import collector  # noqa: PLC0415 — with the client library of Prometheus
+
+        return collector
     from kvfence.probe import front  # noqa: PLC0415 — with it
 
     return getattr(front, name)

@@ -30,6 +30,8 @@ _LEVELS = {
     CanaryVerdict.INCONCLUSIVE: logging.INFO,
     CanaryVerdict.CLEAN: logging.DEBUG,
 }
+BESIDE_VERDICTS = ("watched", "left-alone", "refused", "fault")
+"""What calls are counted as beside the verdicts: `Watch.counts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

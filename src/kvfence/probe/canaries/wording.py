@@ -20,7 +20,7 @@ ASK = (
     f"{LABEL}"
 )
 ANSWER_TOKENS = 48
-"""What the marker and its label take at most in an answer, in the tokenizers measured in `docs/in-your-tests.md`."""
+"""Room for the marker and its label in an answer: 34 at most in the tokenizers that `docs/in-your-tests.md` names."""
 
 DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 """What models write for a hyphen when they set a text nicely."""

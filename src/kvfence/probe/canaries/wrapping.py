@@ -56,10 +56,15 @@ def counts(client: object) -> dict[str, int]:
     Raises:
         UsageError: it is not a wrapped client.
     """
+    return dict(watch_of(client).counts)
+
+
+def watch_of(client: object) -> Watch:
+    """What watches a wrapped client. Raises `UsageError` for another one."""
     watch = getattr(client, "_kvfence_watch", None)
     if not isinstance(watch, Watch):
         raise UsageError("counts are of a client that probe.wrap returned")
-    return dict(watch.counts)
+    return watch
 
 
 class _Around:
@@ -71,6 +76,12 @@ class _Around:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kvfence_inner, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)  # our own; what is the client's goes to it
+        else:
+            setattr(self._kvfence_inner, name, value)
 
     @property  # type: ignore[misc]  # isinstance asks for it
     def __class__(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import openai
 import pytest
+from prometheus_client import CollectorRegistry
 
 from kvfence import probe
 from kvfence.errors import UsageError
@@ -223,6 +224,20 @@ def test_a_fault_of_the_canary_leaves_the_call_as_it_was():
         assert ask(told) == SAID
         assert "".join(streamed(told)) == SAID
         assert probe.counts(told) == {"clean": 2, "fault": 2}
+
+
+def test_counts_are_metrics_that_begin_at_nothing():
+    """Each outcome from the start; and a setting of the client reaches the client."""
+    registry = CollectorRegistry()
+    with chat_server() as server:
+        plain = client_of(server)
+        client = probe.wrap(plain, share=1.0)
+        registry.register(probe.collector(client))
+        client.timeout = 5.0
+        ask(client)
+    assert plain.timeout == 5.0
+    assert registry.get_sample_value("kvfence_canary_calls_total", {"outcome": "clean"}) == 1
+    assert registry.get_sample_value("kvfence_canary_calls_total", {"outcome": "leak"}) == 0
 
 
 def test_wrong_use_is_told_in_one_line():
