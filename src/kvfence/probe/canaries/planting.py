@@ -35,7 +35,7 @@ def can_carry(call: Mapping[str, Any]) -> bool:
     if any(said.get(name, SHORTEST_ANSWER_TOKENS) < SHORTEST_ANSWER_TOKENS for name in LIMITS):
         return False
     messages = said.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages) or not messages:
+    if not isinstance(messages, list) or not messages or not isinstance(messages[-1], dict):
         return False
     return messages[-1].get("role") == "user" and any(True for _ in _texts(messages[-1:]))
 
@@ -54,7 +54,10 @@ def planted(call: Mapping[str, Any], marker: str, depth: float) -> dict[str, Any
 def prompt_of(call: Mapping[str, Any]) -> str:
     """All text of a call's messages, whoever's."""
     messages = call.get("messages")
-    contents = [message.get("content") for message in messages or () if isinstance(message, dict)]
+    contents = [
+        message.get("content") if isinstance(message, dict) else getattr(message, "content", None)
+        for message in messages or ()
+    ]
     parts = (part for content in contents for part in (content if isinstance(content, list) else [content]))
     return "\n".join(str(part.get("text", "") if isinstance(part, dict) else part or "") for part in parts)
 
@@ -63,12 +66,12 @@ _Place = tuple[dict[str, Any], str]
 """A text in a call: what it is in, and under which name."""
 
 
-def _texts(messages: list[dict[str, Any]]) -> Iterator[_Place]:
-    """Every text of messages that the model is asked with, in order."""
+def _texts(messages: list[Any]) -> Iterator[_Place]:
+    """Every text of messages that the model is asked with, in order. An earlier answer may be the client's object."""
     for message in messages:
-        content = message.get("content")
-        if message.get("role") not in _CARRIERS:
+        if not isinstance(message, dict) or message.get("role") not in _CARRIERS:
             continue
+        content = message.get("content")
         if isinstance(content, str):
             yield message, "content"
         elif isinstance(content, list):
@@ -84,12 +87,13 @@ def _put(place: _Place, text: str) -> None:
     place[0][place[1]] = text
 
 
-def _copied(message: dict[str, Any]) -> dict[str, Any]:
+def _copied(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return message
     content = message.get("content")
-    parts = (
-        [dict(part) if isinstance(part, dict) else part for part in content] if isinstance(content, list) else content
-    )
-    return {**message, "content": parts}
+    if not isinstance(content, list):
+        return dict(message)
+    return {**message, "content": [dict(part) if isinstance(part, dict) else part for part in content]}
 
 
 def _is_unsaid(value: object) -> bool:

@@ -226,6 +226,22 @@ def test_a_fault_of_the_canary_leaves_the_call_as_it_was():
         assert probe.counts(told) == {"clean": 2, "fault": 2}
 
 
+def test_a_conversation_goes_on_with_answers_as_the_client_gave_them():
+    """Earlier answers as objects, contents in parts; what the caller keeps never has a marker in it."""
+    parts = [{"type": "text", "text": "One. Two."}, {"type": "text", "text": "Three?"}]
+    with chat_server() as server:
+        client, reports = wrapped(server)
+        messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": parts}]
+        for _ in range(3):
+            made = client.chat.completions.create(model="m", messages=messages)
+            messages += [made.choices[0].message, {"role": "user", "content": "And then?"}]
+        assert probe.counts(client) == {"clean": 3}
+        assert len(set(server.markers)) == 3
+    assert parts == [{"type": "text", "text": "One. Two."}, {"type": "text", "text": "Three?"}]
+    assert [message.content for message in messages if not isinstance(message, dict)] == [SAID] * 3
+    assert reports[0].prompt_chars == len("Be brief.\nOne. Two.\nThree?")
+
+
 def test_counts_are_metrics_that_begin_at_nothing():
     """Each outcome from the start; and a setting of the client reaches the client."""
     registry = CollectorRegistry()
