@@ -10,6 +10,7 @@ from kvfence.probe.record import Scenario, Seen, of_scenario
 from kvfence.probe.rows import rows
 from kvfence.probe.scenarios import pinned_pool
 from kvfence.probe.target import Bounds
+from kvfence.probe.verdict import harvests
 
 WORST_FIRST = (
     LengthVerdict.OFF_TOPIC,
@@ -31,7 +32,7 @@ def by_scenario(seen: Seen, campaign: Campaign, bounds: Bounds) -> tuple[Scenari
 
 def _result(seen: Seen, bounds: Bounds, scenario: Scenario) -> ScenarioResult:
     own = of_scenario(seen, scenario)
-    lacking = pinned_pool.why_not(bounds, seen) if scenario is Scenario.PINNED_POOL else ""
+    lacking = pinned_pool.why_not(bounds, harvests(seen)) if scenario is Scenario.PINNED_POOL else ""
     if not own:
         detail = lacking or "it was not come to"
         return ScenarioResult(name=scenario, verdict=LengthVerdict.INCONCLUSIVE, requests=0, detail=detail)

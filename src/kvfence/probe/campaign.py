@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 
 from kvfence.probe.prompts import DEPTHS, answer_tokens
 from kvfence.probe.record import Round, Scenario, Seen
@@ -28,6 +29,10 @@ class Campaign:
     harvester: str = "tenant-b"
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     """In their order; the sweep over lengths is first, for the others build on what it finds."""
+
+    def in_turn(self, count: int) -> tuple[str, ...]:
+        """So many tenants, as they take turns when all ask at once; the harvester begins."""
+        return tuple(islice(cycle((self.harvester, *self.seeders)), count))
 
     @property
     def answer_tokens(self) -> int:

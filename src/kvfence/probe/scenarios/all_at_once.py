@@ -7,22 +7,18 @@ everybody's markers are in the cache, so anybody's answer may show them.
 
 from __future__ import annotations
 
-from itertools import cycle
-
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import lengths_of_round, rounds_wanted
+from kvfence.probe.edges import Sweep, lengths_of_round, rounds_wanted
 from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """One more round, until there was one for each boundary and `rounds_each` in all."""
     made = rounds_made(seen, Scenario.CONCURRENT)
-    if control_failed(harvests(seen)) or made >= rounds_wanted(campaign, bounds, seen):
+    if made >= rounds_wanted(campaign, bounds, sweep):
         return ()
-    tenants = cycle((campaign.harvester, *campaign.seeders))
-    lengths = lengths_of_round(made, bounds.concurrency, campaign, bounds, seen)
+    lengths = lengths_of_round(made, bounds.concurrency, campaign, bounds, sweep)
     return tuple(
         Step(
             part="harvest",
@@ -32,5 +28,5 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
             scenario=Scenario.CONCURRENT,
             round_number=made,
         )
-        for tenant, tokens in zip(tenants, lengths, strict=False)
+        for tenant, tokens in zip(campaign.in_turn(len(lengths)), lengths, strict=True)
     )

@@ -12,19 +12,16 @@ from itertools import islice
 
 from kvfence.probe.boundaries import LengthAndWhy
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import Pair, everyday, half_of_it, pairs
+from kvfence.probe.edges import Pair, Sweep, everyday, half_of_it, pairs
 from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """One request: the next in turn."""
-    if control_failed(harvests(seen)):
-        return ()
     made = rounds_made(seen, Scenario.ALTERNATING)
-    usual = (half_of_it(seen), "half of an everyday length"), (everyday(seen), "an everyday length")
-    around = (usual, *pairs(campaign, bounds, seen))
+    usual = (half_of_it(sweep), "half of an everyday length"), (everyday(sweep), "an everyday length")
+    around = (usual, *pairs(campaign, bounds, sweep))
     return tuple(islice(_turns(campaign, around), made, made + 1))
 
 

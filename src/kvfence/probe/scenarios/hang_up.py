@@ -11,26 +11,25 @@ from __future__ import annotations
 import random
 
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import everyday, lengths_of_round, rounds_wanted
+from kvfence.probe.edges import Sweep, everyday, lengths_of_round, rounds_wanted
 from kvfence.probe.record import Delivery, HangUp, Part, Round, Scenario, Seen, Step, of_scenario, rounds_made
 from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 FIRST_PIECES = 2
 PIECES_MAX = 64
 """A marker is some twenty tokens, and an engine sends one a piece or a few."""
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """One more round, until there was one for each boundary and `rounds_each` in all, and one without a hang-up."""
     made = rounds_made(seen, Scenario.HANG_UP)
-    wanted = rounds_wanted(campaign, bounds, seen)
-    if control_failed(harvests(seen)) or made > wanted:
+    wanted = rounds_wanted(campaign, bounds, sweep)
+    if made > wanted:
         return ()
     size = max(2, bounds.concurrency)
-    lengths = lengths_of_round(made, size, campaign, bounds, seen)
-    usual_s = _usual_s(seen)
+    lengths = lengths_of_round(made, size, campaign, bounds, sweep)
+    usual_s = _usual_s(seen, everyday(sweep))
     parts = [_part(at, last=made == wanted) for at in range(size)]
     return tuple(
         Step(
@@ -63,10 +62,8 @@ def _when(rng: random.Random, usual_s: float) -> HangUp:
             return HangUp(wait_s=round(rng.random() * usual_s, 4))
 
 
-def _usual_s(seen: Seen) -> float:
+def _usual_s(seen: Seen, usual: int) -> float:
     """How long an answer at the everyday length took, as a rule; 0 where none is known."""
     sweep = [one.exchange for one in of_scenario(seen, Scenario.SWEEP)]
-    took = sorted(
-        one.ended_s - one.started_s for one in sweep if one.tokens == everyday(seen) and one.status == SUCCESS
-    )
+    took = sorted(one.ended_s - one.started_s for one in sweep if one.tokens == usual and one.status == SUCCESS)
     return took[len(took) // 2] if took else 0.0

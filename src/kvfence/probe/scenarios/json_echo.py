@@ -8,17 +8,14 @@ server, and not a model that fails now and then.
 
 from __future__ import annotations
 
-from itertools import cycle, islice
-
 from kvfence.findings.recall import LengthVerdict
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import everyday
+from kvfence.probe.edges import Sweep, everyday
 from kvfence.probe.json_control import ALONE, can_tell, json_verdicts
 from kvfence.probe.prompts import Ask, Form, Prefix, answer_tokens
 from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.rows import COUNTS_WHEN_SEEN
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 AT_ONCE = "a JSON object, all at once"
 CONTROLS = 4
@@ -26,17 +23,17 @@ ECHOES = 16
 """At one in eight wrong, which is less than was reported, two are seen in 16 in six cases of ten, in 32 in nine."""
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """A few alone; then rounds of all at once; where those were wrong, more alone."""
-    if control_failed(harvests(seen)) or not can_tell(seen):
+    if not can_tell(seen):
         return ()
     made = rounds_made(seen, Scenario.JSON_ECHO)
-    tokens = min(everyday(seen), campaign.declared_context - answer_tokens(campaign.depths, Ask.JSON))
+    tokens = min(everyday(sweep), campaign.declared_context - answer_tokens(campaign.depths, Ask.JSON))
     alone, at_once = (json_verdicts(seen, why) for why in (ALONE, AT_ONCE))
     wrong = sum(verdict not in (LengthVerdict.CLEAN, LengthVerdict.LEAK) for verdict in at_once)
     if len(alone) >= CONTROLS and len(at_once) < (2 if wrong == 1 else 1) * ECHOES:
         prefix = (Prefix.UNIQUE, Prefix.SHARED)[made % 2]
-        tenants = islice(cycle((campaign.harvester, *campaign.seeders)), bounds.concurrency)
+        tenants = campaign.in_turn(bounds.concurrency)
         return tuple(_step(tenant, tokens, made, why=AT_ONCE, prefix=prefix) for tenant in tenants)
     if len(alone) < CONTROLS + (len(at_once) if wrong >= COUNTS_WHEN_SEEN else 0):
         return (_step(campaign.harvester, tokens, made, why=ALONE),)

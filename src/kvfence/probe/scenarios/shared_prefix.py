@@ -8,14 +8,13 @@ all at once; at the boundaries, where the sweep has prompts of their own, once m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import islice
 
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import everyday, pairs
+from kvfence.probe.edges import Sweep, everyday, pairs
 from kvfence.probe.prompts import Form, Prefix
 from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 SHARED = "a prefix that all share"
 UNIQUE = "a prefix of its own"
@@ -24,23 +23,21 @@ TURNS = 2
 _WHY = {Prefix.SHARED: SHARED, Prefix.UNIQUE: UNIQUE}
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """One request in turn; in the end a round of each kind at once."""
-    if control_failed(harvests(seen)):
-        return ()
     made = rounds_made(seen, Scenario.SHARED_PREFIX)
-    return next(islice(_rounds(campaign, bounds, seen), made, made + 1), ())
+    return next(islice(_rounds(campaign, bounds, sweep), made, made + 1), ())
 
 
-def _rounds(campaign: Campaign, bounds: Bounds, seen: Seen) -> Iterator[Round]:
-    usual = everyday(seen)
+def _rounds(campaign: Campaign, bounds: Bounds, sweep: Sweep) -> Iterator[Round]:
+    usual = everyday(sweep)
     tenants = (campaign.seeders[0], campaign.harvester)
     turns = [(tenant, usual, prefix) for prefix in (Prefix.UNIQUE, Prefix.SHARED) for tenant in tenants * TURNS]
-    under = dict.fromkeys(pair[0][0] for pair in pairs(campaign, bounds, seen))
+    under = dict.fromkeys(pair[0][0] for pair in pairs(campaign, bounds, sweep))
     turns += [(tenant, tokens, Prefix.SHARED) for tokens in under if tokens != usual for tenant in tenants]
     for number, turn in enumerate(turns):
         yield (_step(*turn, number),)
-    everybody = tuple(islice(cycle((campaign.harvester, *campaign.seeders)), bounds.concurrency))
+    everybody = campaign.in_turn(bounds.concurrency)
     for number, prefix in enumerate((Prefix.UNIQUE, Prefix.SHARED), start=len(turns)):
         yield tuple(_step(tenant, usual, prefix, number) for tenant in everybody)
 

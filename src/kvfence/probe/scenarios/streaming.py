@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.edges import everyday, pairs
+from kvfence.probe.edges import Sweep, everyday, pairs
 from kvfence.probe.record import Delivery, Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import control_failed, harvests
 
 STREAMED = "streamed"
 WHOLE = "whole, for comparison"
@@ -22,13 +21,11 @@ TURNS = 2
 """How often each tenant asks in each way at the everyday length."""
 
 
-def next_round(campaign: Campaign, bounds: Bounds, seen: Seen) -> Round:
+def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> Round:
     """One request: the next in turn."""
-    if control_failed(harvests(seen)):
-        return ()
     made = rounds_made(seen, Scenario.STREAMING)
-    lengths = dict.fromkeys(tokens for pair in pairs(campaign, bounds, seen) for tokens, _ in pair)
-    return tuple(islice(_steps(campaign, everyday(seen), tuple(lengths)), made, made + 1))
+    lengths = dict.fromkeys(tokens for pair in pairs(campaign, bounds, sweep) for tokens, _ in pair)
+    return tuple(islice(_steps(campaign, everyday(sweep), tuple(lengths)), made, made + 1))
 
 
 def _steps(campaign: Campaign, usual: int, lengths: tuple[int, ...]) -> Iterator[Step]:
