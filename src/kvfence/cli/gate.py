@@ -15,10 +15,9 @@ from kvfence.cli.audit_output import (
     FormatOption,
     OutputOption,
     exit_of,
-    run_of,
     write_audit,
 )
-from kvfence.cli.output import check_not_read, check_writable
+from kvfence.cli.output import check_not_read, check_writable, run_of
 from kvfence.errors import UsageError
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 from rich.console import Console
@@ -17,9 +17,8 @@ from kvfence.cli.exits import ExitCode
 from kvfence.cli.streams import ReportConsole, print_to_nobody
 from kvfence.errors import TargetError, UsageError
 from kvfence.findings.verdict import Verdict
-
-PIPE_COLUMNS = 120
-"""How wide a table is where there is no terminal to ask."""
+from kvfence.report.as_text import FILE_COLUMNS, json_text, page_text
+from kvfence.report.run import Run
 
 
 class Format(StrEnum):
@@ -42,7 +41,7 @@ def people_console(*, machine_on_stdout: bool) -> ReportConsole:
     """Where the table goes: standard error when standard output belongs to a machine format."""
     console = ReportConsole(stderr=machine_on_stdout, highlight=False)
     return (
-        console if console.is_terminal else ReportConsole(stderr=machine_on_stdout, highlight=False, width=PIPE_COLUMNS)
+        console if console.is_terminal else ReportConsole(stderr=machine_on_stdout, highlight=False, width=FILE_COLUMNS)
     )
 
 
@@ -64,17 +63,33 @@ def check_not_read(output: Path | None, read: Iterable[str | Path]) -> None:
             raise UsageError(f"{output} is one of the files that are read; write the report to another file")
 
 
+def run_of(command: str, *, began: float) -> Run:
+    """The run that ends now; `began` is what `monotonic` said when the command started."""
+    return Run(command=command, at=datetime.now(UTC), took_s=monotonic() - began)
+
+
+def hand_back(
+    show: Callable[[Console], None], report: Callable[[], str], output: Path | None, *, machine: bool
+) -> None:
+    """Write the report; print the table too, on standard error when standard output belongs to the report.
+
+    `machine`: the report is no table, so that without a file it goes to standard output.
+    """
+    machine_on_stdout = machine and output is None
+    if output is not None or machine_on_stdout:
+        write_text(report(), output)
+    show(people_console(machine_on_stdout=machine_on_stdout))
+
+
 def report_to(show: Callable[[Console], None], output: Path | None) -> None:
     """Write what `show` prints to a file as well, if one is named."""
     if output is not None:
-        page = io.StringIO()
-        show(Console(file=page, width=PIPE_COLUMNS))
-        write_text(page.getvalue(), output)
+        write_text(page_text(show), output)
 
 
 def write_json(document: Mapping[str, object], output: Path | None) -> None:
     """Write a document to a file, or to standard output."""
-    write_text(json.dumps(document, indent=2) + "\n", output)  # ASCII: a file name may hold bytes that are no text
+    write_text(json_text(document), output)
 
 
 def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from dataclasses import replace
 from time import monotonic
@@ -11,8 +10,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli import probe_options as opt
-from kvfence.cli.audit_output import run_of
-from kvfence.cli.output import check_writable, exit_code, people_console
+from kvfence.cli.output import check_writable, exit_code, people_console, run_of
 from kvfence.cli.probe_limits import limits_from, prices_from
 from kvfence.cli.probe_output import again, check_plan_format, write_plan, write_probe
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
@@ -21,7 +19,7 @@ from kvfence.probe import Bounds, Options, Target, run
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
-from kvfence.probe.journal import Journal, Recorder
+from kvfence.probe.journal import Journal, Recorder, seed_of
 from kvfence.probe.options import key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.record import Step
@@ -73,7 +71,7 @@ def probe(
     keys = opt.keys_from(api_key_env or [])
     known = read_facts(facts) if facts else None
     book = Journal(journal) if journal else NO_JOURNAL
-    chosen_seed = _seed(seed, book)
+    chosen_seed = seed_of(seed, book)
     bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
     bounds = opt.with_lengths(bounds, known, limit, lengths, multiple_of)
     check_possible(scenario, bounds)
@@ -115,11 +113,3 @@ def _with_progress(options: Options, recorder: Recorder) -> ProbeResult:
             progress.update(task, description=f"request {made + 1}: {step.part} of {step.tokens:,} tokens ({step.why})")
 
         return run(options, watch, recorder)
-
-
-def _seed(given: int | None, recorder: Recorder) -> int:
-    """The one that is asked for, else the one of the campaign that goes on, else a new one."""
-    if given is not None:
-        return given
-    before = recorder.about if isinstance(recorder, Journal) else None
-    return before.campaign.seed if before else secrets.randbits(48)

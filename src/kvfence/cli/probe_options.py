@@ -13,11 +13,8 @@ from kvfence.errors import UsageError
 from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS
 from kvfence.probe.facts_file import KnownLengths
 from kvfence.probe.prompts import DEPTHS_MAX
-from kvfence.probe.target import Bounds
+from kvfence.probe.target import LONGEST, Bounds
 from kvfence.report.probe_formats import ProbeFormat
-
-LONGEST = 2**25
-"""Tokens: many times what any model takes; a prompt of it is still built in memory."""
 
 Url = Annotated[str, typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.")]
 Model = Annotated[str | None, typer.Option(help="Model to probe; default: the first one listed.")]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from kvfence.cli.output import people_console, report_to, write_json, write_text
+from kvfence.cli.output import hand_back, people_console, report_to, write_json
 from kvfence.errors import UsageError
 from kvfence.findings.foreseen import Foreseen
 from kvfence.findings.recall import ProbeResult
@@ -19,13 +19,11 @@ _ONLY_OF_ONE_RUN = ("--format", "--output", "-o", "--journal", "--seed")
 
 
 def write_probe(result: ProbeResult, form: ProbeFormat, output: Path | None, run: Run) -> None:
-    """Write the report; print the table too, on standard error when standard output belongs to the report."""
+    """The report in that format, and the table for people."""
     from kvfence.report.probe_terminal import show_probe  # noqa: PLC0415 — loaded once there is something to print
 
-    machine_on_stdout = form is not ProbeFormat.TABLE and output is None
-    if output is not None or machine_on_stdout:
-        write_text(rendered(result, form, run), output)
-    show_probe(result, people_console(machine_on_stdout=machine_on_stdout))
+    show, report = partial(show_probe, result), partial(rendered, result, form, run)
+    hand_back(show, report, output, machine=form is not ProbeFormat.TABLE)
 
 
 def check_plan_format(form: ProbeFormat) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe.drive import Watcher, probe, unwatched
-from kvfence.probe.journal import Journal, NoJournal, Recorder
+from kvfence.probe.journal import Journal, NoJournal, Recorder, seed_of
 from kvfence.probe.limits import Limits, Prices
 from kvfence.probe.options import Options, key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
 from kvfence.probe.record import DEFAULT_SCENARIOS
-from kvfence.probe.target import Bounds, Target, Tenant, parse_url
+from kvfence.probe.target import LONGEST, Bounds, Target, Tenant, parse_url
 
 __all__ = ["Bounds", "Options", "ProbeResult", "Settings", "Target", "Tenant", "run", "run_async"]
 
 TENANTS = 2
-LONGEST = 2**25
-"""Tokens: many times what any model takes; a prompt of it is still built in memory."""
 _RANGES = {
     "context": (1, LONGEST),
     "limits": (1, LONGEST),
@@ -95,7 +92,7 @@ async def run_async(
     """`run`, for a caller who has an event loop."""
     kept = recorder or _journal(settings)
     if isinstance(target, str):
-        return await probe(options_for(target, _seed(settings, kept), settings), watch, kept)
+        return await probe(options_for(target, seed_of(settings.get("seed"), kept), settings), watch, kept)
     if settings:
         raise UsageError(f"{', '.join(settings)}: Options say all; settings go with an address")
     return await probe(target, watch, kept)
@@ -151,12 +148,3 @@ def options_for(url: str, seed: int, settings: Settings) -> Options:
 def _journal(settings: Settings) -> Recorder:
     file = settings.get("journal")
     return Journal(file) if file is not None else NoJournal()
-
-
-def _seed(settings: Settings, kept: Recorder) -> int:
-    """The one that is asked for, else the one of the campaign that goes on, else a new one."""
-    given = settings.get("seed")
-    if given is not None:
-        return given
-    before = kept.about if isinstance(kept, Journal) else None
-    return before.campaign.seed if before else secrets.randbits(48)

@@ -6,6 +6,7 @@ the history as *cut off*: its markers may be in the endpoint's cache, it may hav
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -132,6 +133,14 @@ def _read(content: bytes) -> Exchange:
 def _cut_off(exchange: Exchange) -> Exchange:
     step = replace(exchange.step, part="cut-off")
     return replace(exchange, step=step, detail="the probe was stopped before its answer came")
+
+
+def seed_of(given: int | None, recorder: Recorder) -> int:
+    """The one that is asked for, else the one of the campaign that goes on, else a new one."""
+    if given is not None:
+        return given
+    before = recorder.about if isinstance(recorder, Journal) else None
+    return before.campaign.seed if before else secrets.randbits(48)
 
 
 def _difference(before: About, now: About) -> str:

@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 from kvfence.errors import UsageError
 from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS, Boundary
 
+LONGEST = 2**25
+"""Tokens: many times what any model takes; a prompt of it is still built in memory."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:

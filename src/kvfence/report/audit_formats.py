@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import assert_never
 
 from kvfence.findings.deployment import AuditResult
+from kvfence.report.as_text import json_text
 from kvfence.report.plain import plain_result
 from kvfence.report.run import Run
 
@@ -33,11 +33,11 @@ def rendered(result: AuditResult, form: AuditFormat, run: Run) -> str:
         case AuditFormat.JSON:
             from kvfence.report import audit_json  # noqa: PLC0415 — as said above
 
-            return _json(audit_json.document(result))
+            return json_text(audit_json.document(result))
         case AuditFormat.SARIF:
             from kvfence.report import audit_sarif  # noqa: PLC0415 — as said above
 
-            return _json(audit_sarif.document(plain_result(result), run))
+            return json_text(audit_sarif.document(plain_result(result), run))
         case AuditFormat.JUNIT:
             from kvfence.report import audit_junit  # noqa: PLC0415 — as said above
 
@@ -52,8 +52,3 @@ def rendered(result: AuditResult, form: AuditFormat, run: Run) -> str:
             return audit_prometheus.exposition(plain_result(result), run)
         case _:
             assert_never(form)
-
-
-def _json(document: dict[str, object]) -> str:
-    """ASCII, since a file name may hold bytes that are no text."""
-    return json.dumps(document, indent=2) + "\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from functools import partial
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -14,6 +14,7 @@ from rich.text import Text
 from kvfence.findings.deployment import AuditResult, FactValue, Node, NotChecked
 from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.verdict import Verdict
+from kvfence.report.as_text import page_text
 from kvfence.report.plain import plain_result
 from kvfence.report.trees_terminal import tree_table
 from kvfence.report.worst_first import has_gap, nodes_worst_first, worst_of
@@ -51,9 +52,7 @@ def print_audit(result: AuditResult, console: Console | None = None) -> None:
 
 def as_text(result: AuditResult) -> str:
     """The same as plain text, for a file."""
-    page = io.StringIO()
-    print_audit(result, Console(file=page, width=_WIDTH_WITHOUT_TERMINAL))
-    return page.getvalue()
+    return page_text(partial(print_audit, result), _WIDTH_WITHOUT_TERMINAL)
 
 
 def _parts(result: AuditResult) -> Iterator[RenderableType]:
