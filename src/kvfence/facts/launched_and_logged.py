@@ -17,9 +17,9 @@ from pathlib import Path
 
 from kvfence.facts.fact import NodeFacts
 from kvfence.facts.log_files import without_rotation
+from kvfence.facts.node_name import ENDING
 from kvfence.facts.one_node import IDENTITY, agree, differ, from_endpoint, hosts_differ, joined
 
-_ENDING = re.compile(r"\.(?:log|txt|json|sh|bash|ya?ml|service)$")
 _START = re.compile(r"#\d+$")
 """What tells the starts of one server apart."""
 _REPLICA = re.compile(r"-(?:\d{1,4}(?:-\d{1,4})?|[a-z0-9]{5,10}(?:-[a-z0-9]{5})?)")
@@ -103,4 +103,4 @@ def _plain(name: str) -> str:
     """A node's name without the file that it is told apart by, or the file's own without folder and ending."""
     first = name.partition(" (")[0]
     file = without_rotation(Path(first).name)
-    return _ENDING.sub("", file) if _ENDING.search(file) else first
+    return ENDING.sub("", file) if ENDING.search(file) else first

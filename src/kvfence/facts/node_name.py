@@ -9,6 +9,9 @@ from kvfence.facts.endpoints.base import is_url, parse_base
 from kvfence.facts.log_files import without_rotation
 from kvfence.facts.opened import STDIN, displayed
 
+ENDING = re.compile(r"\.(?:log|txt|json|sh|bash|ya?ml|service)$")
+"""Of a file's name, that is no part of its node's."""
+
 
 def node_name(target: str) -> str:
     """What a node is called when no line names it: the file's name without its ending."""
@@ -17,4 +20,4 @@ def node_name(target: str) -> str:
     if is_url(target):
         return parse_base(target).name
     name = displayed(without_rotation(Path(target).name))
-    return re.sub(r"\.(?:log|txt|json|sh|bash|ya?ml|service)$", "", name) or name
+    return ENDING.sub("", name) or name

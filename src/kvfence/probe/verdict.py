@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kvfence.findings.leak_rate import LeakRate
+from kvfence.findings.listed import listed
 from kvfence.findings.recall import LengthResult, LengthVerdict, ProbeVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.json_control import can_tell
@@ -115,11 +116,6 @@ def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[
     return [result.tokens for result in results if result.verdict is verdict]
 
 
-def _listed(lengths: tuple[int, ...]) -> str:
-    shown = [f"{tokens:,}" for tokens in sorted(set(lengths))]
-    return ", ".join(shown[:UNASKED_SHOWN]) + f" and {len(shown) - UNASKED_SHOWN} more" * (len(shown) > UNASKED_SHOWN)
-
-
 def _unknown(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> tuple[ProbeVerdict, str] | None:
     """Why nothing can be said although nothing bad was seen; None when something can."""
     results = harvests(seen)
@@ -152,7 +148,8 @@ def _unclear(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> str:
     if once := _tokens_of(everything, LengthVerdict.INCONCLUSIVE):
         return f"what came back at {min(once):,} prompt tokens was cut, or not asked for often enough to count"
     if unasked:
-        return f"{stopped_by} was reached before {_listed(unasked)} prompt tokens could be asked"
+        lengths = [f"{tokens:,}" for tokens in sorted(set(unasked))]
+        return f"{stopped_by} was reached before {listed(lengths, UNASKED_SHOWN)} prompt tokens could be asked"
     if not any(one.exchange.step.part == "seed" and one.exchange.status == SUCCESS for one in seen):
         return "no other tenant's markers could be planted, so nothing foreign could show"
     return "" if longest_clean(results) > results[0].tokens else "nothing longer than the control was answered"

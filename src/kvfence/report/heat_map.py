@@ -58,6 +58,11 @@ def ink(background: Colour) -> Colour:
     return max((BLACK, WHITE), key=lambda one: contrast(one, background))
 
 
+def css_hex(shade: Colour) -> str:
+    """As style sheets and terminals write it."""
+    return "#" + "".join(f"{value:02x}" for value in shade)
+
+
 def contrast(one: Colour, other: Colour) -> float:
     """The contrast ratio of WCAG 2.1, from 1 to 21."""
     dark, light = sorted((_luminance(one), _luminance(other)))

@@ -7,7 +7,7 @@ from rich.style import Style
 from rich.text import Text
 
 from kvfence.findings.recall import ProbeResult
-from kvfence.report.heat_map import HeatRow, colour, depth_percents, heat_rows, ink, percent
+from kvfence.report.heat_map import HeatRow, colour, css_hex, depth_percents, heat_rows, ink, percent
 
 CELL_CHARS = 5
 """A percentage and the space around it."""
@@ -53,8 +53,4 @@ def _tenth(share: float) -> str:
 
 def _style(share: float) -> Style:
     behind = colour(share)
-    return Style(color=_hex(ink(behind)), bgcolor=_hex(behind))
-
-
-def _hex(shade: tuple[int, int, int]) -> str:
-    return "#" + "".join(f"{value:02x}" for value in shade)
+    return Style(color=css_hex(ink(behind)), bgcolor=css_hex(behind))

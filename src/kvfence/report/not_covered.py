@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.findings.leak_rate import LeakRate, trials_needed
+from kvfence.findings.listed import listed
 from kvfence.findings.recall import LengthVerdict, ProbeResult
 
 GOOD_BOUND = 0.01
@@ -30,7 +31,8 @@ def said_of_rate(rate: LeakRate) -> str:
 
 def _sentences(result: ProbeResult) -> Iterator[str]:
     if result.unasked:
-        yield f"a limit was reached before these prompt tokens could be asked: {_listed(result.unasked)}"
+        lengths = [f"{tokens:,}" for tokens in sorted(set(result.unasked))]
+        yield f"a limit was reached before these prompt tokens could be asked: {listed(lengths, LISTED_MAX)}"
     unclear = [row for row in result.lengths if row.verdict in {LengthVerdict.ERROR, LengthVerdict.INCONCLUSIVE}]
     for row in unclear:
         yield f"nothing is known of {row.tokens:,} prompt tokens ({row.scenario}): {row.detail or row.verdict}"
@@ -47,8 +49,3 @@ def _sentences(result: ProbeResult) -> Iterator[str]:
     yield "lengths between those of the table were not asked"
     if not result.leak_rate.seen:
         yield said_of_rate(result.leak_rate)
-
-
-def _listed(lengths: tuple[int, ...]) -> str:
-    shown = [f"{tokens:,}" for tokens in sorted(set(lengths))]
-    return ", ".join(shown[:LISTED_MAX]) + f" and {len(shown) - LISTED_MAX} more" * (len(shown) > LISTED_MAX)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import ProbeResult
-from kvfence.report.heat_map import Colour, HeatRow, colour, depth_percents, heat_rows, ink, percent
+from kvfence.report.heat_map import HeatRow, colour, css_hex, depth_percents, heat_rows, ink, percent
 from kvfence.report.html_page import render_page
 from kvfence.report.not_covered import not_covered, said_of_rate
 from kvfence.report.probe_findings import sights, standing
@@ -104,8 +104,8 @@ def _cell(row: HeatRow, at: int, share: float, place: int, *, x: float, width: f
         x=x,
         y=HEAD_PX + ROW_PX * at,
         width=width,
-        fill=_hex(shade),
-        ink=_hex(ink(shade)),
+        fill=css_hex(shade),
+        ink=css_hex(ink(shade)),
         figure=str(percent(share)) if width >= FIGURE_PX else "",
         told=f"{row.tokens:,} tokens, {place}% into the prompt: {percent(share)}% of {row.recall.answers} answers",
     )
@@ -121,7 +121,3 @@ def _told(rows: tuple[HeatRow, ...]) -> str:
     first = short[0]
     mean = sum(first.recall.shares) / len(first.recall.shares)
     return f"{said} The shortest where some are missing is {first.tokens:,} tokens, with {percent(mean)}% of them back."
-
-
-def _hex(shade: Colour) -> str:
-    return "#" + "".join(f"{value:02x}" for value in shade)

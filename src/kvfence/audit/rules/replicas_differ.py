@@ -30,6 +30,7 @@ from kvfence.audit.deployment import Deployment, engine_of, grouped, is_disaggre
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Confidence, Finding, Severity
+from kvfence.findings.listed import listed
 from kvfence.findings.redact import as_evidence
 
 ID = "replicas-differ"
@@ -128,13 +129,8 @@ def _told(name: str, nodes: Sequence[NodeFacts]) -> str:
         fact = node.fact(name)
         if fact:
             by_value.setdefault(_shown(fact.value), []).append(node.name)
-    values = ", ".join(f"{value} ({_listed(names)})" for value, names in sorted(by_value.items()))
+    values = ", ".join(f"{value} ({listed(names, _NODES_NAMED_MAX)})" for value, names in sorted(by_value.items()))
     return f"{_NAMES[name]} {values}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    left = len(names) - _NODES_NAMED_MAX
-    return ", ".join(names[:_NODES_NAMED_MAX]) + (f" and {left} more" if left > 0 else "")
 
 
 def _shown(value: str | int | bool) -> str:  # noqa: FBT001 — a fact's value, not a switch

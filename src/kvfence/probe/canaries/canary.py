@@ -20,7 +20,7 @@ from kvfence.probe.canaries.judging import Expected, judge
 from kvfence.probe.canaries.memory import MEMORY, Planted, Registry
 from kvfence.probe.canaries.places import gap
 from kvfence.probe.canaries.wording import ASK, carrier
-from kvfence.probe.markers import Place, is_ours, make_marker, markers_in
+from kvfence.probe.markers import Place, make_marker
 
 __all__ = ["Canary", "CanaryResult", "CanaryVerdict", "canary"]
 
@@ -55,7 +55,7 @@ class Canary:
         self._buried += 1
         marker = make_marker(self.rng, self.key, Place(self.owner, self._buried, 0)).text
         self.registry.plant(Planted(marker, self.owner, self.clock()))
-        self._expected = Expected(marker, frozenset(text for text in markers_in(prompt) if is_ours(text)))
+        self._expected = Expected.of(marker, prompt)
         depth = self.rng.random() if self.depth is None else self.depth
         return gap(prompt, depth).fill(prompt, carrier(marker)) + ASK
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from kvfence.findings.canary import ELSEWHERE, CanaryResult, CanaryVerdict, ForeignCanary
 from kvfence.findings.redact import masked
@@ -25,6 +26,11 @@ class Expected:
     """The one that was asked for; empty where none was planted."""
     beside: frozenset[str] = frozenset()
     """Others that stand in the same prompt."""
+
+    @classmethod
+    def of(cls, own: str, prompt: str) -> Self:
+        """Of the answer to a prompt in which that marker was planted; whole ones that stood there are its own too."""
+        return cls(own, frozenset(text for text in markers_in(prompt) if is_ours(text)))
 
     @property
     def pieces(self) -> frozenset[str]:
@@ -60,7 +66,7 @@ def judge(answer: str, expected: Expected, registry: Registry, *, cut: bool = Fa
 def _verdict(answer: str, own: str, foreign: tuple[ForeignCanary, ...], *, cut: bool) -> tuple[CanaryVerdict, str]:
     shown = masked(own)
     if foreign:
-        return CanaryVerdict.LEAK, f"the answer has a marker that stands in another prompt: {named(foreign)}"
+        return CanaryVerdict.LEAK, said_of(foreign)
     said = answer.translate(DASHES).upper()
     if own in markers_in(said):
         return CanaryVerdict.CLEAN, f"the marker {shown} came back"
@@ -73,9 +79,10 @@ def _verdict(answer: str, own: str, foreign: tuple[ForeignCanary, ...], *, cut: 
     return CanaryVerdict.LOST, f"nothing of the marker {shown} came back"
 
 
-def named(foreign: Iterable[ForeignCanary]) -> str:
-    """Whose markers, in words."""
-    return "; ".join(f"{one.shown}, planted by {one.planted_by}" for one in foreign)
+def said_of(foreign: Iterable[ForeignCanary]) -> str:
+    """That markers of others came back, and whose, in words."""
+    whose = "; ".join(f"{one.shown}, planted by {one.planted_by}" for one in foreign)
+    return f"the answer has a marker that stands in another prompt: {whose}"
 
 
 def _of_known(planted: Planted) -> ForeignCanary:

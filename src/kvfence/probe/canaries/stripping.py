@@ -29,8 +29,6 @@ class Stripper:
 
     own: str
     """The marker that was planted; it goes without its label too."""
-    removed: int = 0
-    """How many carriers were taken out."""
     _held: str = field(default="", init=False)
     _said: bool = field(default=False, init=False)
     _trimming: bool = field(default=False, init=False)
@@ -72,7 +70,6 @@ class Stripper:
         """What stands before a carrier, which is dropped."""
         before = self._pass(self._held[: found.start()])
         self._held = self._held[found.end() :]
-        self.removed += 1
         self._trimming = self._trimming or not self._said
         return before
 

@@ -17,10 +17,10 @@ from itertools import count
 from typing import Any
 
 from kvfence.findings.canary import CanaryResult, CanaryVerdict
-from kvfence.probe.canaries.judging import Expected, foreign_in, judge, named
+from kvfence.probe.canaries.judging import Expected, foreign_in, judge, said_of
 from kvfence.probe.canaries.memory import MEMORY, Planted, Registry
 from kvfence.probe.canaries.planting import can_carry, planted, prompt_of
-from kvfence.probe.markers import Place, is_ours, make_marker, markers_in
+from kvfence.probe.markers import Place, make_marker, markers_in
 
 LOG = logging.getLogger("kvfence.canary")
 _LEVELS = {
@@ -107,11 +107,8 @@ class Watch:
 
     def end(self, call: Call, answer: str, *, cut: bool, response_id: str) -> CanaryResult | None:
         """Judge an answer and tell of it; None where it shows nothing."""
-        beside = (
-            frozenset(text for text in markers_in(prompt_of(call.own)) if is_ours(text)) if call.marker else frozenset()
-        )
         if call.marker:
-            result = judge(answer, Expected(call.marker, beside), self.registry, cut=cut)
+            result = judge(answer, Expected.of(call.marker, prompt_of(call.own)), self.registry, cut=cut)
         elif (found := self._foreign(call, answer)) is not None:
             result = found
         else:
@@ -130,8 +127,9 @@ class Watch:
         foreign = foreign_in(answer, Expected("", beside), self.registry)
         if not foreign:
             return None
-        detail = f"the answer has a marker that stands in another prompt: {named(foreign)}"
-        return CanaryResult(verdict=CanaryVerdict.LEAK, answer=answer, shown="", foreign=foreign, detail=detail)
+        return CanaryResult(
+            verdict=CanaryVerdict.LEAK, answer=answer, shown="", foreign=foreign, detail=said_of(foreign)
+        )
 
     def _tell(self, call: Call, result: CanaryResult, response_id: str) -> None:
         if self.on_report is None:
