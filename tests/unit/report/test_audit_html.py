@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,8 +14,8 @@ from kvfence.report.audit_formats import AuditFormat
 from kvfence.report.audit_html import BAR_PX
 from support.audit_logs import INCIDENT
 from support.audit_results import HOSTILE, audit_of, written
+from support.browser import dom_of, needs_browser
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OURS = {
     *("html", "head", "meta", "link", "title", "style", "body", "h1", "h2", "h3", "p", "div", "span", "section"),
     *("ol", "ul", "li", "b", "code", "pre", "footer", "svg", "text", "rect", "line"),
@@ -94,16 +92,13 @@ def test_the_page_names_every_finding_fix_and_gap():
         assert gap.why in page
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@needs_browser
 def test_a_browser_shows_the_page_and_runs_nothing(tmp_path: Path):
     """In a real browser the title is ours, each picture has its size, and no script of a log's text ran."""
     result = audit_of("".join(HOSTILE))
     file = tmp_path / "audit.html"
     file.write_text(written(result, AuditFormat.HTML), encoding="utf-8")
-    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile"]
-    shown = subprocess.run(
-        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, check=True, timeout=90
-    ).stdout
+    shown = dom_of(file)
     assert "<title>kvfence audit: found</title>" in shown
     assert shown.count("<svg") == 1
     assert {tag for tag, _attributes in _Page(shown).tags} <= OURS

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -18,9 +16,9 @@ from kvfence.findings.recall import LengthVerdict, ProbeResult
 from kvfence.report.probe_formats import ProbeFormat
 from kvfence.report.run import Run
 from support.audit_results import HOSTILE
+from support.browser import dom_of, needs_browser
 from support.probe_results import RUN, hostile_probe, probe_of, row_of, written
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "link"}
 OURS = {
     *("html", "head", "meta", "link", "title", "style", "body", "h1", "h2", "p", "div", "span", "dl", "dt", "dd"),
@@ -132,15 +130,12 @@ def test_without_an_answer_there_is_no_map():
     assert "svg" not in {tag for tag, _attributes in page.tags}
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@needs_browser
 def test_a_browser_shows_the_page_and_runs_nothing(tmp_path: Path):
     """In a real browser the title is ours, the picture is there, and no script of an endpoint's text ran."""
     file = tmp_path / "probe.html"
     file.write_text(written(hostile_probe("".join(HOSTILE)), ProbeFormat.HTML), encoding="utf-8")
-    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile"]
-    shown = subprocess.run(
-        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, check=True, timeout=90
-    ).stdout
+    shown = dom_of(file)
     assert "<title>kvfence probe: leak</title>" in shown
     assert shown.count("<svg") == 1
     assert {tag for tag, _attributes in _Page(shown).tags} <= OURS
