@@ -9,6 +9,7 @@ from kvfence.errors import TargetError
 from kvfence.findings.recall import LengthVerdict, ProbeVerdict
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.client import EndpointClient
+from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
 from kvfence.probe.limits import Cost
 from kvfence.probe.patience import Patience
 from kvfence.report.probe_json import document
@@ -21,7 +22,7 @@ B = Tenant(name="tenant-b", api_key="key-b", salt="salt-b")
 
 
 def options(url, bounds=Bounds(), *, completions=False):  # noqa: B008 — a frozen value
-    target = Target(base_url=url, timeout_s=20, completions=completions)
+    target = Target(base_url=url, timeout_s=20, dialect=COMPLETIONS if completions else CHAT)
     return Options(target=target, seeders=(A,), harvester=B, bounds=bounds, seed=7, key=b"key", patience=HASTY)
 
 

@@ -16,6 +16,7 @@ from kvfence.cli.probe_output import again, check_plan_format, write_plan, write
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe import Bounds, Options, Target, run
+from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
@@ -81,7 +82,7 @@ def probe(
             base_url=parse_url(url),
             model=model,
             declared_context=context or (known.declared_context if known else None),
-            completions=completions,
+            dialect=COMPLETIONS if completions else CHAT,
             timeout_s=timeout,
         ),
         seeders=(tenant_of("a", keys[0], chosen_seed),),

@@ -12,13 +12,13 @@ import httpx
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.probe.calibration import is_plausible
+from kvfence.probe.dialects.dialect import Ask, Body, Fields
 from kvfence.probe.hanging_up import send_and_hang_up
 from kvfence.probe.keys import Keys
 from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse
 from kvfence.probe.patience import PATIENCE, Patience, retry_after_s
-from kvfence.probe.prompts import STOP
 from kvfence.probe.record import Delivery, HangUp
-from kvfence.probe.replies import Failure, ModelCard, Reply, Response, model_cards, reply_of, token_count
+from kvfence.probe.replies import Failure, ModelCard, Reply, Response, reply_of_failure
 from kvfence.probe.streams import StreamFields
 from kvfence.probe.target import Target, Tenant
 
@@ -26,8 +26,6 @@ CONNECT_S = 10.0
 RESPONSE_BYTES_MAX = 64 * 2**20
 """The largest that is expected is `/tokenize` of a million tokens, which some endpoints answer with the tokens
 themselves: about 20 MB as pretty-printed JSON."""
-TENANT_FIELDS = (("user", "cache_salt"), ("user",), ())
-"""What tenants are told apart by, besides their keys; a strict endpoint refuses fields that it does not know."""
 STRICT = (400, 422)
 NO_SUCH_PATH = (404, 405, 501)
 REDIRECTS_MAX = 5
@@ -63,8 +61,8 @@ class EndpointClient:
         self._http = httpx.AsyncClient(timeout=timeout)
         self._fields_index = 0
         self._answered = False
-        self._streams = StreamFields()
-        self._counters = _counters(target)
+        self._streams = StreamFields(target.dialect.stream_usage)
+        self._counters = target.dialect.count_forms(target.base_url)
 
     async def __aenter__(self) -> Self:
         return self
@@ -73,44 +71,46 @@ class EndpointClient:
         await self._http.aclose()
 
     @property
-    def tenant_fields(self) -> tuple[str, ...]:
+    def tenant_fields(self) -> Fields:
         """The fields of a request that the endpoint lets differ between tenants."""
-        return TENANT_FIELDS[self._fields_index]
+        return self._target.dialect.tenant_fields[self._fields_index]
 
-    def settle(self, fields: tuple[str, ...]) -> None:
+    def settle(self, fields: Fields) -> None:
         """Ask with these fields from now on: an earlier answer showed that the endpoint accepts them."""
-        self._fields_index, self._answered = TENANT_FIELDS.index(fields), True
+        self._fields_index, self._answered = self._target.dialect.tenant_fields.index(fields), True
 
     async def models(self, tenant: Tenant) -> list[ModelCard]:
         """The models that the endpoint lists. Raises `TargetError` when it is no such endpoint."""
-        shown = f"{self._target.shown}/models"
-        response = await self._send("GET", self._target.url("models"), tenant)
+        path = self._target.dialect.models_path(self._target.model)
+        shown = f"{self._target.shown}/{path}"
+        response = await self._send("GET", self._target.url(path), tenant)
         if isinstance(response, Failure):
             raise TargetError(f"{shown}: {response.why}")
         if response.status in (401, 403):
             raise TargetError(f"{shown} wants a key (status {response.status}); name its variable with --api-key-env")
-        cards = model_cards(response)
+        cards = self._target.dialect.model_cards(response)
         if cards is None:
             raise TargetError(
-                f"{shown} is not an OpenAI-compatible endpoint: status {response.status}, "
+                f"{shown} is not {self._target.dialect.described}: status {response.status}, "
                 f"{response.described()} instead of a list of models. The base usually ends in /v1"
             )
         return cards
 
     async def count(self, model: str, prompt: str, tenant: Tenant) -> int | None:
         """Tokens of a prompt as the endpoint counts them, or None where it does not."""
-        for url, form in self._counters:
-            if (url, form) not in self._counters:
+        dialect = self._target.dialect
+        for counter in self._counters:
+            if counter not in self._counters:
                 continue  # the other form found that there is nothing at this address
-            response = await self._send("POST", url, tenant, {"model": model, **_counted(form, prompt)})
+            response = await self._send("POST", counter.url, tenant, dialect.count_request(counter.form, model, prompt))
             if isinstance(response, Failure):
                 return None  # the prompt itself will show what is wrong
-            counted = token_count(response)
+            counted = dialect.token_count(response)
             if counted is not None:
-                self._counters = ((url, form),)
+                self._counters = (counter,)
                 return counted
             if response.status in NO_SUCH_PATH:
-                self._counters = tuple(counter for counter in self._counters if counter[0] != url)
+                self._counters = tuple(other for other in self._counters if other.url != counter.url)
         return None
 
     async def ask(
@@ -120,12 +120,12 @@ class EndpointClient:
 
         Never raises for what the endpoint does: that is what is being measured.
         """
-        body = self._body(model, prompt, cost)
+        asks = Ask(model=model, prompt=prompt, answer_tokens_max=cost.answer_tokens)
         spent: list[Cost] = []
         while True:
             streaming = self._streams.fields if delivery is Delivery.STREAMED else {}
-            response = await self._ask_once({**body, **streaming}, tenant)
-            reply = reply_of(response)
+            response = await self._ask_once(asks, tenant, streaming)
+            reply = self._read_reply(response)
             spent.append(self._settled(cost, reply, len(prompt)))
             wait_s = self._wait_s(response, len(spent))
             if streaming and isinstance(response, Response) and self._streams.learn(refused=response.status in STRICT):
@@ -139,19 +139,22 @@ class EndpointClient:
 
     async def ask_and_hang_up(self, model: str, prompt: str, tenant: Tenant, cost: Cost, when: HangUp) -> Asked:
         """Send a prompt, and close the connection on purpose. It counts as spent in full."""
-        body = self._body(model, prompt, cost) | (self._streams.fields if when.pieces else {})
-        return Asked(reply_of(await self._ask_once(body, tenant, when)), tries=1, spent=cost)
-
-    def _body(self, model: str, prompt: str, cost: Cost) -> dict[str, object]:
-        said = {"prompt": prompt} if self._target.completions else {"messages": _messages(prompt)}
-        return {"model": model, "max_tokens": cost.answer_tokens, "temperature": 0, "stop": [STOP], **said}
+        asks = Ask(model=model, prompt=prompt, answer_tokens_max=cost.answer_tokens)
+        streaming = self._streams.fields if when.pieces else {}
+        return Asked(self._read_reply(await self._ask_once(asks, tenant, streaming, when)), tries=1, spent=cost)
 
     async def _ask_once(
-        self, body: Mapping[str, object], tenant: Tenant, hang_up: HangUp | None = None
+        self, asks: Ask, tenant: Tenant, streaming: Body, hang_up: HangUp | None = None
     ) -> Response | Failure:
-        path = "completions" if self._target.completions else "chat/completions"
-        fields = dict.fromkeys(self.tenant_fields, tenant.salt)
-        return await self._send("POST", self._target.url(path), tenant, {**body, **fields}, hang_up)
+        dialect = self._target.dialect
+        path, body = dialect.request(asks)
+        kept = {name: value for name, value in body.items() if name not in self._target.without}
+        fields = dialect.telling_apart(self.tenant_fields, tenant.salt)
+        whole = {**kept, **streaming, **fields, **tenant.body}
+        return await self._send("POST", self._target.url(path), tenant, whole, hang_up)
+
+    def _read_reply(self, response: Response | Failure) -> Reply:
+        return reply_of_failure(response) if isinstance(response, Failure) else self._target.dialect.reply(response)
 
     def _wait_s(self, response: Response | Failure, tries: int) -> float | None:
         """How long to wait before it is sent again; None: that was all."""
@@ -192,11 +195,12 @@ class EndpointClient:
         hang_up: HangUp | None = None,
     ) -> Response | Failure:
         """One request, read whole within the time and size allowed, and without the keys that the answer repeats."""
-        self._keys.add(tenant.api_key)
+        for secret in tenant.secrets:
+            self._keys.add(secret)
         content = bytearray()
         await self._pace.wait()
         try:
-            request = self._http.build_request(method, url, json=body, headers=_headers(tenant))
+            request = self._http.build_request(method, url, json=body, headers=self._headers(tenant))
             async with asyncio.timeout(self._target.timeout_s):
                 got: Response | Failure
                 if hang_up is None:
@@ -211,6 +215,9 @@ class EndpointClient:
             return replace(got, content=self._keys.without(bytes(content)))
         kind = self._keys.without(got.kind.encode()).decode(errors="replace")
         return replace(got, kind=kind, content=self._keys.without(bytes(content)))
+
+    def _headers(self, tenant: Tenant) -> dict[str, str]:
+        return {**self._target.dialect.headers(tenant.api_key), **tenant.headers}
 
     async def _read(self, request: httpx.Request, content: bytearray) -> Response | Failure:
         """The answer's head; what comes of its content is left in `content`, also when it ends in an error."""
@@ -251,32 +258,10 @@ def chosen_model(cards: list[ModelCard], wanted: str | None, target: Target) -> 
     raise UsageError(f"the endpoint has no model '{wanted}'; it lists: {names}")
 
 
-def _counters(target: Target) -> tuple[tuple[str, str], ...]:
-    """Where tokens may be counted and in which form, the best first: vLLM's counts a chat with its template.
-
-    `prompt` is SGLang's and vLLM's, `content` is llama.cpp's, which answers the others with no tokens at all.
-    """
-    forms = ("prompt", "content") if target.completions else ("messages", "prompt", "content")
-    urls = dict.fromkeys((f"{target.root}/tokenize", f"{target.base_url}/tokenize"))
-    return tuple((url, form) for url in urls for form in forms)
-
-
-def _counted(form: str, prompt: str) -> dict[str, object]:
-    return {form: _messages(prompt) if form == "messages" else prompt}
-
-
-def _messages(prompt: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": prompt}]
-
-
 def _is_same_place(one: httpx.URL, other: httpx.URL) -> bool:
     """The same server; also where it asks for TLS instead of plain HTTP."""
     upgraded = (one.scheme, other.scheme, one.port, other.port) == ("http", "https", None, None)
     return one.host == other.host and (upgraded or (one.scheme, one.port) == (other.scheme, other.port))
-
-
-def _headers(tenant: Tenant) -> dict[str, str]:
-    return {"authorization": f"Bearer {tenant.api_key}"} if tenant.api_key else {}
 
 
 def _too_late(target: Target) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from kvfence.errors import TargetError
@@ -230,6 +230,13 @@ def _with_tries(detail: str, tries: int) -> str:
 
 
 def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:
-    own = options.harvester.api_key
-    keys = ("api key",) if all(seeder.api_key != own for seeder in options.seeders) else ()
-    return (*keys, *client.tenant_fields)
+    own = options.harvester
+    keys = ("api key",) if all(seeder.api_key != own.api_key for seeder in options.seeders) else ()
+    others = ((seeder.headers, seeder.body) for seeder in options.seeders)
+    differing = [_differing(own.headers, headers) + _differing(own.body, body) for headers, body in others]
+    in_all = tuple(name for name in differing[0] if all(name in names for names in differing))
+    return (*keys, *dict.fromkeys((*client.tenant_fields, *in_all)))
+
+
+def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))

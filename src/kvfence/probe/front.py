@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
+from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
 from kvfence.probe.drive import Watcher, probe, unwatched
 from kvfence.probe.journal import Journal, NoJournal, Recorder, seed_of
 from kvfence.probe.limits import Limits, Prices
@@ -119,7 +120,7 @@ def options_for(url: str, seed: int, settings: Settings) -> Options:
             base_url=parse_url(url),
             model=settings.get("model"),
             declared_context=settings.get("context"),
-            completions=settings.get("completions", False),
+            dialect=COMPLETIONS if settings.get("completions", False) else CHAT,
             timeout_s=settings.get("timeout_s", 600.0),
         ),
         seeders=(tenant_of("a", keys[0] if keys else None, seed),),

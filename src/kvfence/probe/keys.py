@@ -16,9 +16,9 @@ class Keys:
 
     _forms: list[bytes] = field(default_factory=list)
 
-    def add(self, key: str | None) -> None:
+    def add(self, key: str) -> None:
         """One more; as it is, and as JSON may write it."""
-        if key is None or len(key) < KEY_CHARS_MIN or key.encode() in self._forms:
+        if len(key) < KEY_CHARS_MIN or key.encode() in self._forms:
             return
         quoted = json.dumps(key)[1:-1]
         self._forms += [form.encode() for form in (key, quoted, quoted.replace("/", "\\/"))]

@@ -89,10 +89,13 @@ def token_count(response: Response) -> int | None:
     return count if isinstance(count, int) and count > 0 else None
 
 
-def reply_of(response: Response | Failure) -> Reply:
+def reply_of_failure(failure: Failure) -> Reply:
+    """What came before it ended, and why it did."""
+    return Reply(status=None, text=_as_text(failure.content), detail=failure.why)
+
+
+def reply_of(response: Response) -> Reply:
     """An answer of either API, or an error in OpenAI's shape or another."""
-    if isinstance(response, Failure):
-        return Reply(status=None, text=_as_text(response.content), detail=response.why)
     try:
         body = joined(response.content) if _is_stream(response) else _object(response)
     except (ValueError, AttributeError, TypeError) as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from kvfence.errors import UsageError
 from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS, Boundary
+from kvfence.probe.dialects.dialect import Dialect
+from kvfence.probe.dialects.openai import CHAT
 
 LONGEST = 2**25
 """Tokens: many times what any model takes; a prompt of it is still built in memory."""
@@ -19,19 +22,31 @@ class Tenant:
     name: str
     api_key: str | None = field(default=None, repr=False)
     salt: str
-    """Sent as `user` and as `cache_salt`."""
+    """Sent as `user` and as `cache_salt`, or what the dialect has instead."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent as well."""
+    body: Mapping[str, object] = field(default_factory=dict)
+    """Fields of a request's body that are set, whatever the dialect would send."""
+    hidden: tuple[str, ...] = field(default=(), repr=False)
+    """Values of headers that are secrets, too."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What nobody may read in an answer, a report or a journal."""
+        return (*([self.api_key] if self.api_key else []), *self.hidden)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """An OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1."""
+    """An endpoint, such as http://127.0.0.1:8000/v1, and how it is spoken to."""
 
     base_url: str
     model: str | None = None
     declared_context: int | None = None
     """Given by the user where the endpoint does not say it."""
-    completions: bool = False
-    """Ask `/completions` instead of `/chat/completions`."""
+    dialect: Dialect = CHAT
+    without: tuple[str, ...] = ()
+    """Fields of a request's body that are left out, for an endpoint that refuses them."""
     timeout_s: float = 600.0
 
     def url(self, path: str) -> str:
@@ -42,11 +57,6 @@ class Target:
     def shown(self) -> str:
         """The base as it may be printed: without a user's name and password."""
         return _without_user(self.base_url)
-
-    @property
-    def root(self) -> str:
-        """The server without `/v1`, where vLLM and SGLang have `/tokenize`."""
-        return self.base_url.removesuffix("/v1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
