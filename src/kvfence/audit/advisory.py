@@ -14,8 +14,9 @@ from importlib.resources import files
 
 import msgspec
 
-from kvfence.audit.deployment import engine_of, is_older, role_of
+from kvfence.audit.deployment import engine_of, role_of
 from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.facts.known_version import Exactly, ends, is_older, known_version
 from kvfence.findings.finding import Confidence, Severity
 from kvfence.findings.source_tree import FixVerdict, SourceTree
 
@@ -163,16 +164,16 @@ def _covered(advisory: Advisory, node: NodeFacts) -> bool:
 
 def _missing(advisory: Advisory, node: NodeFacts) -> str | None:
     """What must be known to tell; nothing if all is, and None if the node does not have it."""
-    lowest, highest = _bounds(node)
+    oldest, newest = ends(known_version(node.facts))
     fixed, specific = advisory.fixed, advisory.database_specific
     connector = node.text("transfer_backend")
     if specific.connectors and connector and connector not in specific.connectors:
         return None
-    if _met(advisory, node) is False or (highest and is_older(highest, advisory.introduced)):
+    if _met(advisory, node) is False or (newest and is_older(newest, advisory.introduced)):
         return None
-    if fixed and lowest and not is_older(lowest, fixed) and not _precedes(lowest, fixed):
+    if fixed and oldest and not is_older(oldest, fixed) and not _precedes(oldest, fixed):
         return None
-    if fixed and (highest is None or not is_older(highest, fixed)):
+    if fixed and (newest is None or not is_older(newest, fixed)):
         return f"the version: it is fixed in {fixed}"
     if specific.connectors and not connector:
         return f"the KV connector: it is of {specific.connectors[0]}"
@@ -193,15 +194,10 @@ def _precedes(version: str, fixed: str) -> bool:
     return not is_older(fixed, version) and bool(_PRE_RELEASE.search(version))
 
 
-def _bounds(node: NodeFacts) -> tuple[str | None, str | None]:
-    exact = node.text("engine_version")
-    return exact or node.text("engine_version_min"), exact or node.text("engine_version_max")
-
-
 def _confidence(advisory: Advisory, node: NodeFacts) -> Confidence:
     """High for an exact version among those that were read for the record."""
-    exact, read = node.text("engine_version"), advisory.database_specific.read
-    if exact is None or read.oldest is None or read.newest is None:
+    version, read = known_version(node.facts), advisory.database_specific.read
+    if not isinstance(version, Exactly) or read.oldest is None or read.newest is None:
         return Confidence.MEDIUM
-    outside = is_older(exact, read.oldest) or is_older(read.newest, exact)
+    outside = is_older(version.version, read.oldest) or is_older(read.newest, version.version)
     return Confidence.MEDIUM if outside else Confidence.HIGH

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from kvfence.facts.fact import Engine, Happening, Kind, NodeFacts, Role
+from kvfence.facts.known_version import ends, is_older, known_version
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Severity
 from kvfence.findings.source_tree import SourceTree
@@ -131,13 +132,10 @@ def first_refused(node: NodeFacts) -> int | None:
 
 def version_below(node: NodeFacts, version: str) -> bool | None:
     """Whether the engine is older than `version`; None if the log does not decide it."""
-    exact = node.text("engine_version")
-    lowest, highest = exact or node.text("engine_version_min"), exact or node.text("engine_version_max")
-    if highest and _ordered(highest) < _ordered(version):
+    oldest, newest = ends(known_version(node.facts))
+    if newest and is_older(newest, version):
         return True
-    if lowest and _ordered(lowest) >= _ordered(version):
-        return False
-    return None
+    return None if oldest is None or is_older(oldest, version) else False
 
 
 def counted(happening: Happening) -> str:
@@ -157,21 +155,6 @@ def named(happening: Happening) -> str:
 def grouped(tokens: int) -> str:
     """`681280` as `681,280`."""
     return f"{tokens:,}"
-
-
-def is_older(one: str, other: str) -> bool:
-    """Whether a version comes before another; suffixes such as `.post1` and `rc2` are not looked at."""
-    return _ordered(one) < _ordered(other)
-
-
-def _ordered(version: str) -> tuple[int, ...]:
-    parts = []
-    for part in version.removeprefix("v").split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        parts.append(int(digits))
-    return tuple(parts)
 
 
 def _may_share_model(one: NodeFacts, other: NodeFacts) -> bool:

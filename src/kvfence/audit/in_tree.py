@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kvfence.audit.advisory import Advisory, Hit, Open, judged_by_version
-from kvfence.audit.deployment import is_older, role_of
+from kvfence.audit.deployment import role_of
 from kvfence.facts.fact import NodeFacts
+from kvfence.facts.known_version import Exactly, Unplaced, ends, is_older, known_version
 from kvfence.findings.finding import Confidence
 from kvfence.findings.source_tree import FixVerdict, Presence, SourceTree
 
@@ -53,10 +54,11 @@ def may_run(tree: SourceTree, node: NodeFacts) -> bool:
     said = tree.version_said
     if said is None:
         return True
-    exact, lowest, highest = (node.text(f"engine_version{end}") for end in ("", "_min", "_max"))
-    if exact:
-        return _plain(exact) == _plain(said)
-    return not (lowest and is_older(said, lowest)) and not (highest and is_older(highest, said))
+    version = known_version(node.facts)
+    if isinstance(version, Exactly | Unplaced):
+        return _plain(version.version) == _plain(said)
+    oldest, newest = ends(version)
+    return not (oldest and is_older(said, oldest)) and not (newest and is_older(newest, said))
 
 
 def _plain(version: str) -> str:

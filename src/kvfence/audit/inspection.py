@@ -14,6 +14,7 @@ from kvfence.errors import UsageError
 from kvfence.facts.endpoints.base import is_url
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.fact import FACT_NAMES, Fact, NodeFacts
+from kvfence.facts.known_version import denied
 from kvfence.facts.merge import asked_once, merged
 from kvfence.facts.read_log import numbered
 from kvfence.facts.reading import Reading
@@ -129,9 +130,11 @@ def _printable(fact: Fact) -> FactValue:
 
 
 def reported(node: NodeFacts) -> Node:
-    """A node as it may be shown: every fact by name, its texts cut and masked."""
+    """A node as it may be shown: every fact by name, its texts cut and masked; no range of versions that is none."""
+    hidden = denied(node.facts)
+    shown = {name: fact for name in FACT_NAMES if (fact := node.fact(name)) and name not in hidden}
     return Node(
         name=node.name,
-        facts={name: _printable(fact) if (fact := node.fact(name)) else None for name in FACT_NAMES},
-        sources={name: fact.seen for name in FACT_NAMES if (fact := node.fact(name))},
+        facts={name: _printable(shown[name]) if name in shown else None for name in FACT_NAMES},
+        sources={name: fact.seen for name, fact in shown.items()},
     )

@@ -6,12 +6,14 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from kvfence.facts.fact import Differing, Fact, Happening, Kind, NodeFacts
+from kvfence.facts.known_version import BOUNDS, EXACT, as_bound, denied
 from kvfence.facts.kv_type import one_name
 from kvfence.findings.finding import Evidence
 
 IDENTITY = ("engine", "role", "model", "port")
-_NOT_COMPARED = frozenset({"engine_version_min", "engine_version_max", "host", "front_length"})
-"""Bounds are no values; a host is the name that each side has for it; two routers may promise what they like."""
+_NOT_COMPARED = BOUNDS | {"host", "front_length"}
+"""Bounds are no values, and are held against the version; a host is the name that each side has for it; two routers may
+promise what they like."""
 _SPELLED_FREELY = frozenset({"attention_backend", "transfer_backend", "quantization", "kv_dtype"})
 """An engine prints these in other letters than those in which they are asked for."""
 
@@ -63,12 +65,13 @@ def joined(kept: NodeFacts, other: NodeFacts, name: str) -> NodeFacts:
         for fact, second in against
         if fact not in _NOT_COMPARED and not _same(fact, facts[fact], second)
     ]
+    differing += [Differing(EXACT, facts[EXACT], as_bound(bound, fact)) for bound, fact in denied(facts).items()]
     return replace(
         kept,
         name=name,
         facts=facts,
         happenings=_happened(kept, other),
-        differing=tuple(sorted((*kept.differing, *differing), key=lambda one: one.name)),
+        differing=tuple(sorted(dict.fromkeys((*kept.differing, *differing)), key=lambda one: one.name)),
     )
 
 

@@ -18,7 +18,7 @@ from kvfence.audit.baseline.rules import (
     promise_above_baseline,
     version_below_baseline,
 )
-from kvfence.audit.deployment import is_older
+from kvfence.facts.known_version import is_older
 from kvfence.findings.deployment import FactValue
 from kvfence.findings.finding import Severity
 from kvfence.findings.rule_card import RuleCard

@@ -20,7 +20,9 @@ comparison low on decode, and only where no check is on that covers it. One serv
 The confidence is high where the version itself was read and lies among those that were read or run for the advisory,
 medium where the log only bounds it (SGLang does not print its version) or the release is another one.
 
-Where the bounds leave it open the rule says so, and does not pass. Three faults of vLLM hang on more than the version:
+Where the bounds leave it open the rule says so, and does not pass. Where they contradict each other (lines of two
+releases in one log, a fork with changes of a later release), no range is told: the rule names both lines, and takes the
+version as not known. Three faults of vLLM hang on more than the version:
 
 | record | needs | where that is shown |
 | --- | --- | --- |
@@ -49,10 +51,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvfence.audit.advisory import Advisory, Hit, Open
-from kvfence.audit.deployment import Deployment, engine_of, is_older
+from kvfence.audit.deployment import Deployment, engine_of
 from kvfence.audit.in_tree import Ended, judged, may_run
 from kvfence.audit.source_of import Source, source_of
 from kvfence.facts.fact import Engine, NodeFacts
+from kvfence.facts.known_version import Contradiction, Unplaced, is_older, known_version
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.finding import Confidence, Finding, Severity
 from kvfence.findings.source_tree import FixVerdict, SourceTree
@@ -66,6 +69,12 @@ _HOW = {
     Engine.VLLM: "give the log from its start on, or let /version through",
 }
 _HOW_SAVED = "save the whole of its /server_info, which says the version, or name its address"
+_HOW_UNPLACED = "give the package that runs with --source: its fixes are then told from its code"
+_CONTRADICTED = "no range of versions is told, since its log contradicts itself"
+_OF_TWO = (
+    "it holds lines of two releases, or its build has changes of a later one; give the log of one start alone, or the "
+    "package that runs with --source"
+)
 _DECIDES = ("engine_version", "engine_version_max", "engine_version_min", "role", "checks", "hybrid_kv", "kv_two_ways")
 _COVER = {Engine.SGLANG: "set --disaggregation-enable-kv-checksum on prefill and on decode"}
 
@@ -91,6 +100,8 @@ def gaps(deployment: Deployment) -> Iterator[NotChecked]:
                 "what is in that tree was not held against its advisories"
             )
             yield NotChecked(node.name, why, decisive=False, rules=(ID,))
+        if isinstance(version := known_version(node.facts), Contradiction):
+            yield NotChecked(node.name, f"{_CONTRADICTED}: {version.told}; {_OF_TWO}", decisive=False, rules=(ID,))
         for decisive in (True, False):
             left = [one for one in found if one.decisive is decisive]
             if left:
@@ -115,20 +126,7 @@ def _finding(node: NodeFacts, hits: Sequence[Hit]) -> Finding:
 
 def _version(node: NodeFacts) -> str:
     engine = engine_of(node)
-    name = _NAMES[engine] if engine else "an engine"
-    exact = node.text("engine_version")
-    lowest, highest = node.text("engine_version_min"), node.text("engine_version_max")
-    if exact or (lowest and lowest == highest):
-        return f"{name} {exact or lowest}"
-    match lowest, highest:
-        case None, None:
-            return f"{name} of a version that was not read"
-        case None, _:
-            return f"{name} {highest} or older"
-        case _, None:
-            return f"{name} {lowest} or later"
-        case _:
-            return f"{name} {lowest} to {highest}"
+    return f"{_NAMES[engine] if engine else 'an engine'} {known_version(node.facts)}"
 
 
 def _told(hit: Hit) -> str:
@@ -178,6 +176,20 @@ def _fix(node: NodeFacts, found: Sequence[Advisory]) -> str:
 def _why(node: NodeFacts, left: Sequence[Open]) -> str:
     source = source_of(node)
     told = "; ".join(f"{one.advisory.id} hangs on {one.missing}{_lacking(one)}" for one in left)
+    match known_version(node.facts):
+        case _ if not left[0].decisive:
+            return f"{told}, which is not in {source}"
+        case Unplaced() as version:
+            return f"{told}, and {version}, is what {source} says; {_HOW_UNPLACED}"
+        case Contradiction():
+            return f"{told}, which {source} does not settle; {_how(node)}"
+        case _:
+            return f"{told}, which is not in {source}; {_how(node)}"
+
+
+def _how(node: NodeFacts) -> str:
+    """How its version is found out."""
     engine = engine_of(node)
-    how = f"; {_HOW_SAVED if source is Source.SAVED else _HOW[engine]}" if engine and left[0].decisive else ""
-    return f"{told}, which is not in {source}{how}"
+    if source_of(node) is Source.SAVED:
+        return _HOW_SAVED
+    return _HOW[engine] if engine else "name the address of its server"

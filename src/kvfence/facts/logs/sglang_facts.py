@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from kvfence.facts.fact import Fact, Role
 from kvfence.facts.flags import SGLANG, Kind
+from kvfence.facts.known_version import NEWEST, OLDEST, ends, is_older, known_version
 from kvfence.facts.logs.evidence import Heard, first_of
 from kvfence.facts.logs.settings import typed
 from kvfence.facts.logs.sglang_checks import resolve_checks
 from kvfence.facts.logs.sglang_settings import setting
-from kvfence.facts.logs.sglang_versions import ordered, version_max, version_min
+from kvfence.facts.logs.sglang_versions import version_max, version_min
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 
 _WINDOW_LIMITS_UP_TO = "0.5.11"
@@ -44,8 +45,8 @@ def resolve(heard: Heard) -> dict[str, Fact]:
     pool, context, window = _pool(heard), _context(heard), heard.least("swa.window")
     limit = heard.least("limit") or _derived_limit(heard, pool, context, window)
     found: dict[str, Fact | None] = {
-        "engine_version_min": version_min(heard),
-        "engine_version_max": version_max(heard),
+        OLDEST: version_min(heard),
+        NEWEST: version_max(heard),
         "role": _role(heard),
         "pool_tokens": pool,
         "context_length": context,
@@ -131,8 +132,9 @@ def _derived_limit(heard: Heard, pool: Fact | None, context: Fact | None, window
 
 def _limit_by_window(heard: Heard, window: Fact) -> Fact | None:
     """Up to 0.5.11 the smaller pool is every server's limit; from 0.5.12 on prefill alone took it for a while."""
-    newest = version_max(heard)
-    decided = newest is not None and ordered(str(newest.value)) <= ordered(_WINDOW_LIMITS_UP_TO)
+    bounds = {OLDEST: version_min(heard), NEWEST: version_max(heard)}
+    _oldest, newest = ends(known_version({name: fact for name, fact in bounds.items() if fact}))
+    decided = newest is not None and not is_older(_WINDOW_LIMITS_UP_TO, newest)
     return Fact(max(int(window.value) - LIMIT_BELOW, 0), window.seen) if decided else None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvfence.facts.fact import Fact
+from kvfence.facts.known_version import order
 from kvfence.facts.logs.evidence import Heard
 
 CHECKSUM = "disaggregation_enable_kv_checksum"
@@ -17,17 +18,12 @@ CHECKSUM = "disaggregation_enable_kv_checksum"
 
 def version_min(heard: Heard) -> Fact | None:
     """This version or a later one."""
-    return max(_at_least(heard), key=lambda fact: ordered(str(fact.value)), default=None)
+    return max(_at_least(heard), key=order, default=None)
 
 
 def version_max(heard: Heard) -> Fact | None:
     """This version or an earlier one."""
-    return min(_at_most(heard), key=lambda fact: ordered(str(fact.value)), default=None)
-
-
-def ordered(version: str) -> tuple[int, ...]:
-    """A bound as numbers."""
-    return tuple(int(part) for part in version.split("."))
+    return min(_at_most(heard), key=order, default=None)
 
 
 def _at_least(heard: Heard) -> Iterator[Fact]:
