@@ -30,6 +30,8 @@ class LengthVerdict(StrEnum):
     """A clean 4xx of the kind that a prompt too long is answered with."""
     ERROR = "error"
     """A 5xx, another 4xx (a key, a rate), or the connection failed: nothing is known."""
+    ELSEWHERE = "elsewhere"
+    """A router had the answer from another provider than the one that was asked for: nothing is known of that one."""
     INCONCLUSIVE = "inconclusive"
     """The answer ended at its limit of tokens, or it was wrong once and could not be asked for again."""
 

@@ -54,8 +54,11 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
     others = bool(strays) or any(marker.place.tenant != exchange.recipe.tenant for marker, _ in known.values())
     read = recital(exchange.answer, own, cut=exchange.finish_reason == CUT_AT_LIMIT, known=frozenset({*known, *strays}))
     is_json = exchange.recipe.form.ask is Ask.JSON
+    elsewhere = exchange.answered_by and f"it was answered by {exchange.answered_by}, and not by whom it was sent to"
     if others:
-        verdict, why = LengthVerdict.LEAK, ""
+        verdict, why = LengthVerdict.LEAK, elsewhere
+    elif elsewhere:
+        verdict, why = LengthVerdict.ELSEWHERE, elsewhere
     elif exchange.status != SUCCESS:
         verdict, why = verdict_without_answer(exchange.status, exchange.detail), ""
     elif usage_counts and (short := usage_shortfall(exchange)):
@@ -76,7 +79,7 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         evidence=foreign,
         detail="; ".join(filter(None, (why, exchange.detail))),
         scenario=exchange.step.scenario,
-        by_depth=_by_depth(read) if exchange.status == SUCCESS and not is_json else NO_ANSWER,
+        by_depth=_by_depth(read) if exchange.status == SUCCESS and not (is_json or elsewhere) else NO_ANSWER,
         seconds=max(0.0, exchange.ended_s - exchange.started_s),
     )
 

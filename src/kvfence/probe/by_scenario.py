@@ -18,6 +18,7 @@ WORST_FIRST = (
     LengthVerdict.TRUNCATED,
     LengthVerdict.LOST,
     LengthVerdict.ERROR,
+    LengthVerdict.ELSEWHERE,
     LengthVerdict.INCONCLUSIVE,
     LengthVerdict.CLEAN,
     LengthVerdict.REFUSED,

@@ -59,6 +59,9 @@ class EndpointClient:
         self._clock = clock
         timeout = httpx.Timeout(target.timeout_s, connect=min(CONNECT_S, target.timeout_s))
         self._http = httpx.AsyncClient(timeout=timeout)
+        self._forms = tuple(
+            tuple(name for name in fields if name not in target.without) for fields in target.dialect.tenant_fields
+        )
         self._fields_index = 0
         self._answered = False
         self._streams = StreamFields(target.dialect.stream_usage)
@@ -73,11 +76,11 @@ class EndpointClient:
     @property
     def tenant_fields(self) -> Fields:
         """The fields of a request that the endpoint lets differ between tenants."""
-        return self._target.dialect.tenant_fields[self._fields_index]
+        return self._forms[self._fields_index]
 
     def settle(self, fields: Fields) -> None:
         """Ask with these fields from now on: an earlier answer showed that the endpoint accepts them."""
-        self._fields_index, self._answered = self._target.dialect.tenant_fields.index(fields), True
+        self._fields_index, self._answered = self._forms.index(fields), True
 
     async def models(self, tenant: Tenant) -> list[ModelCard]:
         """The models that the endpoint lists. Raises `TargetError` when it is no such endpoint."""
@@ -88,7 +91,7 @@ class EndpointClient:
             raise TargetError(f"{shown}: {response.why}")
         if response.status in (401, 403):
             raise TargetError(f"{shown} wants a key (status {response.status}); name its variable with --api-key-env")
-        cards = self._target.dialect.model_cards(response)
+        cards = self._target.dialect.model_cards(response, self._target.model)
         if cards is None:
             raise TargetError(
                 f"{shown} is not {self._target.dialect.described}: status {response.status}, "
@@ -126,8 +129,8 @@ class EndpointClient:
             streaming = self._streams.fields if delivery is Delivery.STREAMED else {}
             response = await self._ask_once(asks, tenant, streaming)
             reply = self._read_reply(response)
-            spent.append(self._settled(cost, reply, len(prompt)))
-            wait_s = self._wait_s(response, len(spent))
+            spent.append(self._settled(cost, response, reply, len(prompt)))
+            wait_s = self._wait_s(response, reply, len(spent))
             if streaming and isinstance(response, Response) and self._streams.learn(refused=response.status in STRICT):
                 wait_s = 0.0
             if wait_s is None or not self._can_set_aside(cost):
@@ -156,19 +159,19 @@ class EndpointClient:
     def _read_reply(self, response: Response | Failure) -> Reply:
         return reply_of_failure(response) if isinstance(response, Failure) else self._target.dialect.reply(response)
 
-    def _wait_s(self, response: Response | Failure, tries: int) -> float | None:
+    def _wait_s(self, response: Response | Failure, reply: Reply, tries: int) -> float | None:
         """How long to wait before it is sent again; None: that was all."""
         if isinstance(response, Failure):
             return None
         if not self._answered and response.status in STRICT and self.tenant_fields:
             self._fields_index += 1
             return 0.0
-        return self._patience.wait_s(response.status, response.retry_after_s, tries)
+        return self._patience.wait_s(reply.status or response.status, response.retry_after_s, tries)
 
-    def _settled(self, cost: Cost, reply: Reply, chars: int) -> Cost:
-        """What one try took; the rest goes back into the purse."""
+    def _settled(self, cost: Cost, response: Response | Failure, reply: Reply, chars: int) -> Cost:
+        """What one try took; the rest goes back into the purse. An error beside status 200 may have been paid for."""
         spent = cost
-        if reply.status is not None and reply.status in range(400, 500):
+        if isinstance(response, Response) and response.status in range(400, 500):
             spent = Cost(0, 0)
         elif reply.status is not None and reply.status in range(200, 300):
             usage, answer = reply.prompt_tokens, reply.answer_tokens

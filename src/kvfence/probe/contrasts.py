@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kvfence.findings.recall import LengthVerdict
 from kvfence.probe.record import Scenario, Seen
-from kvfence.probe.rows import rows_by_length
+from kvfence.probe.rows import UNKNOWN, rows_by_length
 from kvfence.probe.scenarios import shared_prefix, streaming
 
 
@@ -47,4 +47,4 @@ def contrasts(seen: Seen, scenario: Scenario) -> tuple[str, ...]:
 
 
 def _is_known(*verdicts: LengthVerdict) -> bool:
-    return LengthVerdict.INCONCLUSIVE not in verdicts and LengthVerdict.ERROR not in verdicts
+    return UNKNOWN.isdisjoint(verdicts)

@@ -21,7 +21,7 @@ from kvfence.probe.patience import TOO_MANY
 from kvfence.probe.prompts import Recipe, answer_tokens
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
-from kvfence.probe.replies import ModelCard
+from kvfence.probe.replies import ModelCard, Reply
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target
 from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall, refused_though_declared
@@ -56,12 +56,12 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
     async with EndpointClient(target, limits=limits, patience=options.patience) as client:
         card = await _card(client, options)
         campaign = campaign_of(options, target.declared_context or card.declared_context)
-        ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester))
+        ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester), target.dialect.counted_by)
         fitter = Fitter(options.key, options.counter or ask_endpoint)
         began = options.clock()
-        asker = _Asker(client, card.name, options, fitter, began, recorder)
+        asker = _Asker(client, card, options, fitter, began, recorder)
         judge = Judge(campaign)
-        rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds))
+        rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds, target.dialect.described))
         seen: Seen = tuple(one for exchanges in rounds for one in judge.judge(exchanges))
         for one in seen:
             client.purse.recall(one.exchange.spent, one.exchange.tries)
@@ -139,7 +139,7 @@ def _unasked(campaign: Campaign, bounds: Bounds, seen: Seen) -> tuple[int, ...]:
 
 async def _card(client: EndpointClient, options: Options) -> ModelCard:
     target = options.target
-    if target.model and target.declared_context:
+    if target.model and target.declared_context and not target.dialect.needs_card:
         return ModelCard(target.model, target.declared_context)  # nothing to look up
     return chosen_model(await client.models(options.harvester), target.model, target)
 
@@ -147,7 +147,7 @@ async def _card(client: EndpointClient, options: Options) -> ModelCard:
 @dataclass(frozen=True, slots=True)
 class _Asker:
     client: EndpointClient
-    model: str
+    card: ModelCard
     options: Options
     fitter: Fitter
     began: float
@@ -181,7 +181,8 @@ class _Asker:
         asked = await self._ask(step, fitted.prompt.text, cost)
         reply = asked.reply
         tokens, detail = fitted.tokens, reply.detail
-        if reply.prompt_tokens is not None:
+        answered_by = _other_than(self.card, reply)
+        if reply.prompt_tokens is not None and not answered_by:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)
             if reply.prompt_tokens != tokens:
                 detail = f"the endpoint's usage says {reply.prompt_tokens} prompt tokens, {tokens} were sent"
@@ -197,6 +198,7 @@ class _Asker:
             tries=asked.tries,
             spent=asked.spent,
             told_apart_by=self.client.tenant_fields,
+            answered_by=answered_by,
             ended_s=self.options.clock() - self.began,
         )
         if number or _cannot_start(ended) is None:  # else it is asked again when the endpoint has been mended
@@ -206,8 +208,15 @@ class _Asker:
     async def _ask(self, step: Step, text: str, cost: Cost) -> Asked:
         tenant = self.options.tenant(step.tenant)
         if step.hang_up is None:
-            return await self.client.ask(self.model, text, tenant, cost, step.delivery)
-        return await self.client.ask_and_hang_up(self.model, text, tenant, cost, step.hang_up)
+            return await self.client.ask(self.card.name, text, tenant, cost, step.delivery)
+        return await self.client.ask_and_hang_up(self.card.name, text, tenant, cost, step.hang_up)
+
+
+def _other_than(card: ModelCard, reply: Reply) -> str:
+    """Who answered, where that is not whom the card is of; empty where it is, or where nobody says."""
+    if not card.served_by or reply.served_by is None:
+        return ""
+    return "" if reply.served_by.casefold() in {name.casefold() for name in card.served_by} else reply.served_by
 
 
 def _check_first(first: Exchange, target: Target) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from kvfence.errors import UsageError
 from kvfence.probe.campaign import Campaign
+from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.record import Exchange, History
 from kvfence.probe.sqlite_file import open_file
 from kvfence.probe.target import Bounds
@@ -37,6 +38,7 @@ class About(msgspec.Struct, frozen=True):
     model: str
     campaign: Campaign
     bounds: Bounds
+    dialect: str = CHAT.described
 
 
 class Recorder(Protocol):
@@ -144,7 +146,7 @@ def seed_of(given: int | None, recorder: Recorder) -> int:
 
 
 def _difference(before: About, now: About) -> str:
-    for name in ("url", "model"):
+    for name in ("url", "model", "dialect"):
         if getattr(before, name) != getattr(now, name):
             return f"{getattr(before, name)}, not {getattr(now, name)}"
     if before.campaign.seed != now.campaign.seed:

@@ -1,7 +1,7 @@
 """When a request is sent again, and after how long. Pure.
 
-Only what says "later" is asked again: 429, and 503 with a time. A reset or a 500 is what is being measured, and a long
-prompt is not paid for twice.
+Only what says "later" is asked again: 429, Anthropic's 529 (overloaded), and 503 with a time. A reset or a 500 is what
+is being measured, and a long prompt is not paid for twice.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ WAIT_S_MAX = 60.0
 """A server that wants more is not waited for."""
 TOO_MANY = 429
 NOT_NOW = 503
+OVERLOADED = 529
+"""Anthropic's "overloaded_error", which its own clients ask again: platform.claude.com/docs/en/api/errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Patience:
 
     def wait_s(self, status: int | None, retry_after_s: float | None, tried: int) -> float | None:
         """Seconds to wait before the next try after `tried` ones; None: it is not sent again."""
-        again = status == TOO_MANY or (status == NOT_NOW and retry_after_s is not None)
+        again = status in {TOO_MANY, OVERLOADED} or (status == NOT_NOW and retry_after_s is not None)
         if not again or tried >= self.tries:
             return None
         wait = self.first_wait_s * 2 ** (tried - 1) if retry_after_s is None else retry_after_s

@@ -106,6 +106,8 @@ class Exchange:
     """In all its tries; the most that it can have been where the endpoint does not say."""
     told_apart_by: tuple[str, ...] = ()
     """Fields of the request that differed between tenants, as the endpoint accepts them."""
+    answered_by: str = ""
+    """Who answered, where that is another provider than the one that was asked for."""
 
 
 History = tuple[Exchange, ...]

@@ -20,7 +20,7 @@ COUNTS_WHEN_SEEN = 2
 AGAIN_MAX = 2
 """More requests for a length that is not decided: two of three decide."""
 RIGHT = frozenset({LengthVerdict.CLEAN, LengthVerdict.REFUSED})
-UNKNOWN = frozenset({LengthVerdict.ERROR, LengthVerdict.INCONCLUSIVE})
+UNKNOWN = frozenset({LengthVerdict.ERROR, LengthVerdict.ELSEWHERE, LengthVerdict.INCONCLUSIVE})
 WRONG = frozenset(LengthVerdict) - RIGHT - UNKNOWN - {LengthVerdict.LEAK}
 
 ASKED_ONCE = frozenset({LengthVerdict.REFUSED, LengthVerdict.LEAK})
@@ -44,7 +44,7 @@ def trials(seen: Seen) -> tuple[bool, ...]:
     found: list[bool] = []
     for one in seen:
         others_planted = bool(tenants - {one.exchange.step.tenant})
-        recited = one.exchange.status == SUCCESS and one.result.recalled > 0
+        recited = one.exchange.status == SUCCESS and one.result.recalled > 0 and not one.exchange.answered_by
         found.append(one.result.verdict is LengthVerdict.LEAK or (others_planted and recited))
         tenants.add(one.exchange.step.tenant)
     return tuple(found)

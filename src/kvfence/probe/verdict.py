@@ -145,6 +145,8 @@ def _unclear(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> str:
     everything = (*results, *elsewhere(seen))
     if errors := _tokens_of(everything, LengthVerdict.ERROR):
         return f"{min(errors):,} prompt tokens ended in an error, so nothing is known of them"
+    if others := _tokens_of(everything, LengthVerdict.ELSEWHERE):
+        return f"{min(others):,} prompt tokens were answered by another provider, so nothing is known of the one asked"
     if once := _tokens_of(everything, LengthVerdict.INCONCLUSIVE):
         return f"what came back at {min(once):,} prompt tokens was cut, or not asked for often enough to count"
     if unasked:

@@ -11,6 +11,7 @@ from kvfence.findings.recall import LengthVerdict, ProbeResult
 GOOD_BOUND = 0.01
 """A leak rate that shows how many more answers it would take to say something strong."""
 LISTED_MAX = 12
+_UNKNOWN = {LengthVerdict.ERROR, LengthVerdict.ELSEWHERE, LengthVerdict.INCONCLUSIVE}
 
 
 def not_covered(result: ProbeResult) -> tuple[str, ...]:
@@ -33,8 +34,7 @@ def _sentences(result: ProbeResult) -> Iterator[str]:
     if result.unasked:
         lengths = [f"{tokens:,}" for tokens in sorted(set(result.unasked))]
         yield f"a limit was reached before these prompt tokens could be asked: {listed(lengths, LISTED_MAX)}"
-    unclear = [row for row in result.lengths if row.verdict in {LengthVerdict.ERROR, LengthVerdict.INCONCLUSIVE}]
-    for row in unclear:
+    for row in (row for row in result.lengths if row.verdict in _UNKNOWN):
         yield f"nothing is known of {row.tokens:,} prompt tokens ({row.scenario}): {row.detail or row.verdict}"
     if "api key" not in result.tenants_told_apart_by:
         apart = ", ".join(result.tenants_told_apart_by)

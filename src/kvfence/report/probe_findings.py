@@ -23,7 +23,7 @@ def standing(length: LengthResult, result: ProbeResult) -> Verdict:
     match length.verdict:
         case LengthVerdict.CLEAN:
             return Verdict.CLEAN
-        case LengthVerdict.ERROR | LengthVerdict.INCONCLUSIVE:
+        case LengthVerdict.ERROR | LengthVerdict.ELSEWHERE | LengthVerdict.INCONCLUSIVE:
             return Verdict.UNKNOWN
         case LengthVerdict.REFUSED if length.tokens not in result.refused_though_declared:
             return Verdict.CLEAN

@@ -22,6 +22,7 @@ _STYLES = {
     "weak-model": "yellow",
     "inconclusive": "yellow",
     "error": "yellow",
+    "elsewhere": "yellow",
     "refused": "cyan",
     "clean": "green",
 }

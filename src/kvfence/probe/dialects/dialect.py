@@ -38,6 +38,14 @@ class Dialect(Protocol):
         """What it is, with its article, for an error."""
 
     @property
+    def counted_by(self) -> str:
+        """Who counts tokens beforehand, for the report."""
+
+    @property
+    def needs_card(self) -> bool:
+        """Whether what is said of the model has to be looked up, even where its context is given."""
+
+    @property
     def tenant_fields(self) -> tuple[Fields, ...]:
         """What tenants are told apart by besides their keys: the most first, for an endpoint may refuse fields."""
 
@@ -51,8 +59,8 @@ class Dialect(Protocol):
     def models_path(self, model: str | None) -> str:
         """Where it is said, below the base, which models there are and how long their context is."""
 
-    def model_cards(self, response: Response) -> list[ModelCard] | None:
-        """What is said there; None when it is no such list."""
+    def model_cards(self, response: Response, model: str | None) -> list[ModelCard] | None:
+        """What is said there; None when it is no such list. Raises `UsageError` where it has not what is asked for."""
 
     def request(self, ask: Ask) -> tuple[str, Body]:
         """The path below the base, and the body, of a request that asks."""

@@ -17,7 +17,7 @@ from kvfence.probe.replies import ModelCard, Reply, Response, model_cards, reply
 class OpenAI:
     """Either API."""
 
-    path: str
+    path: str = "chat/completions"
     limit_field: str = "max_tokens"
     """What the limit of an answer is called: some of OpenAI's own models want `max_completion_tokens`."""
 
@@ -25,6 +25,16 @@ class OpenAI:
     def described(self) -> str:
         """Whoever's it is."""
         return "an OpenAI-compatible endpoint"
+
+    @property
+    def counted_by(self) -> str:
+        """See `count_forms`."""
+        return "the endpoint's /tokenize"
+
+    @property
+    def needs_card(self) -> bool:
+        """Nothing but the context is said there."""
+        return False
 
     @property
     def tenant_fields(self) -> tuple[Fields, ...]:
@@ -45,8 +55,9 @@ class OpenAI:
         del model
         return "models"
 
-    def model_cards(self, response: Response) -> list[ModelCard] | None:
+    def model_cards(self, response: Response, model: str | None) -> list[ModelCard] | None:
         """Each with its context, where the endpoint adds one."""
+        del model
         return model_cards(response)
 
     def request(self, ask: Ask) -> tuple[str, Body]:
@@ -93,5 +104,5 @@ def messages(prompt: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}]
 
 
-CHAT = OpenAI("chat/completions")
+CHAT = OpenAI()
 COMPLETIONS = OpenAI("completions")
