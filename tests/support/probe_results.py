@@ -17,6 +17,7 @@ DEPTHS = 5
 OVERALL = {
     LengthVerdict.REFUSED: ProbeVerdict.LIMIT_OVERSTATED,
     LengthVerdict.ERROR: ProbeVerdict.INCONCLUSIVE,
+    LengthVerdict.ELSEWHERE: ProbeVerdict.INCONCLUSIVE,
 }
 """Where a verdict over a length has another name over everything."""
 

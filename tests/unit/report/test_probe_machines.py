@@ -29,6 +29,7 @@ OUTCOMES = {
     LengthVerdict.CLEAN: "passed",
     LengthVerdict.REFUSED: "failure",
     LengthVerdict.ERROR: "error",
+    LengthVerdict.ELSEWHERE: "skipped",
     LengthVerdict.INCONCLUSIVE: "skipped",
 }
 """The others are failures."""
