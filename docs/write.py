@@ -82,6 +82,8 @@ def exit_codes() -> str:
 def _parameters(callback: Callable[..., None], kind: type) -> Iterator[tuple[str, typing.Any, typing.Any, object]]:
     hints = typing.get_type_hints(callback, include_extras=True)
     for name, parameter in inspect.signature(callback).parameters.items():
+        if not typing.get_args(hints[name]):
+            continue  # the context, which nobody gives
         of, declared = typing.get_args(hints[name])
         if isinstance(declared, kind):
             yield name, declared, of, parameter.default

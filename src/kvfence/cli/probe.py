@@ -12,26 +12,30 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from kvfence.cli import probe_options as opt
 from kvfence.cli.output import check_writable, exit_code, people_console, run_of
 from kvfence.cli.probe_limits import limits_from, prices_from
+from kvfence.cli.probe_one import OneEndpoint, needed_url
 from kvfence.cli.probe_output import again, check_plan_format, write_plan, write_probe
+from kvfence.cli.probe_providers import ProvidersFile, TenantsFile, Wanted, check_alone, compare_providers
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
 from kvfence.findings.recall import ProbeResult
-from kvfence.probe import Bounds, Options, Target, run
-from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
+from kvfence.probe import Bounds, Options, run
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
 from kvfence.probe.journal import Journal, Recorder, seed_of
-from kvfence.probe.options import key_of, tenant_of
+from kvfence.probe.limits import Limits
 from kvfence.probe.prompts import DEPTHS
+from kvfence.probe.providers.comparing import ForEach
 from kvfence.probe.record import Step
-from kvfence.probe.target import parse_url
 from kvfence.probe.tokenizer_file import tokenizer_of
 from kvfence.report.probe_formats import ProbeFormat
 
 
 def probe(
-    url: opt.Url,
+    given: typer.Context,
+    url: opt.Url = None,
     *,
+    providers: ProvidersFile = None,
+    tenants: TenantsFile = None,
     model: opt.Model = None,
     context: opt.Context = None,
     limit: opt.LimitsKnown = None,
@@ -63,43 +67,42 @@ def probe(
 ) -> None:
     """Does this endpoint answer with my text, and only mine, at every length that it claims?
 
+    With --providers in place of a URL: the same campaign over several vendors of one model, compared in one table.
+
     Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
     """
     began = monotonic()
     if dry_run:
         check_plan_format(output_format)
     check_writable(output)
-    keys = opt.keys_from(api_key_env or [])
     known = read_facts(facts) if facts else None
-    book = Journal(journal) if journal else NO_JOURNAL
-    chosen_seed = seed_of(seed, book)
     bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
     bounds = opt.with_lengths(bounds, known, limit, lengths, multiple_of)
     check_possible(scenario, bounds)
-    rates = prices_from(price_in, price_out, file=prices, model=model)
-    options = Options(
-        target=Target(
-            base_url=parse_url(url),
-            model=model,
-            declared_context=context or (known.declared_context if known else None),
-            dialect=COMPLETIONS if completions else CHAT,
-            timeout_s=timeout,
-        ),
-        seeders=(tenant_of("a", keys[0], chosen_seed),),
-        harvester=tenant_of("b", keys[1], chosen_seed),
+    each = ForEach(
         bounds=bounds,
-        seed=chosen_seed,
         depths=depths,
         scenarios=scenarios_from(scenario),
-        limits=limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates),
         counter=tokenizer_of(tokenizer) if tokenizer else None,
-        key=key_of(chosen_seed),
+        requests_per_s=max_rps,
+        timeout_s=timeout,
     )
+    wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero)
+    if providers is not None:
+        check_alone(given)
+        limits = Limits(tokens=budget_tokens, usd=budget_usd)
+        raise typer.Exit(compare_providers(providers, each, wanted, limits=limits, seed=seed, folder=journal))
+    rates = prices_from(price_in, price_out, file=prices, model=model)
+    limits = limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates)
+    context = context or (known.declared_context if known else None)
+    one = OneEndpoint(url=needed_url(url), model=model, context=context, completions=completions, limits=limits)
+    book = Journal(journal) if journal else NO_JOURNAL
+    options = one.options(each, opt.keys_from(api_key_env or []), tenants, seed=seed_of(seed, book))
     if dry_run:
         write_plan(foresee(options), output_format, output)
         return
     result = _with_progress(options, book)
-    repeated = again(sys.argv[1:], url=url, shown=options.target.shown, seed=chosen_seed)
+    repeated = again(sys.argv[1:], url=one.url, shown=options.target.shown, seed=options.seed)
     write_probe(result, output_format, output, replace(run_of("probe", began=began), again=repeated))
     raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
 

@@ -16,7 +16,10 @@ from kvfence.probe.prompts import DEPTHS_MAX
 from kvfence.probe.target import LONGEST, Bounds
 from kvfence.report.probe_formats import ProbeFormat
 
-Url = Annotated[str, typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.")]
+Url = Annotated[
+    str | None,
+    typer.Argument(help="Base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1.", show_default=False),
+]
 Model = Annotated[str | None, typer.Option(help="Model to probe; default: the first one listed.")]
 Context = Annotated[int | None, typer.Option(help="Declared context in tokens, if not listed.", min=1, max=LONGEST)]
 LimitsKnown = Annotated[
@@ -67,7 +70,10 @@ Timeout = Annotated[float, typer.Option(help="Seconds to wait for one answer.", 
 Seed = Annotated[int | None, typer.Option(help="Repeat the prompts of an earlier run.")]
 JournalFile = Annotated[
     Path | None,
-    typer.Option(help="Record the campaign in this file; one that was cut off goes on from it, asking nothing twice."),
+    typer.Option(
+        help="Record the campaign in this file (with --providers: a folder of files); one that was cut off goes on "
+        "from it, asking nothing twice."
+    ),
 ]
 OutputFormat = Annotated[
     ProbeFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")

@@ -15,7 +15,7 @@ from kvfence.probe.calibration import is_plausible
 from kvfence.probe.dialects.dialect import Ask, Body, Fields
 from kvfence.probe.hanging_up import send_and_hang_up
 from kvfence.probe.keys import Keys
-from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse
+from kvfence.probe.limits import UNLIMITED, Cost, Limits, OverLimitError, Pace, Purse, Share
 from kvfence.probe.patience import PATIENCE, Patience, retry_after_s
 from kvfence.probe.record import Delivery, HangUp
 from kvfence.probe.replies import Failure, ModelCard, Reply, Response, reply_of_failure
@@ -50,8 +50,9 @@ class EndpointClient:
         *,
         limits: Limits = UNLIMITED,
         patience: Patience = PATIENCE,
+        share: Share | None = None,
     ) -> None:
-        self.purse = Purse(limits)
+        self.purse = Purse(limits, share)
         self._pace = Pace(limits.requests_per_s, clock)
         self._patience = patience
         self._keys = Keys()

@@ -53,7 +53,7 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
     target = options.target
     limits = with_requests(options.limits, options.bounds)
     stopped_by = ""
-    async with EndpointClient(target, limits=limits, patience=options.patience) as client:
+    async with EndpointClient(target, limits=limits, patience=options.patience, share=options.share) as client:
         card = await _card(client, options)
         campaign = campaign_of(options, target.declared_context or card.declared_context)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester), target.dialect.counted_by)

@@ -17,6 +17,7 @@ import msgspec
 from kvfence.errors import UsageError
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.dialects.openai import CHAT
+from kvfence.probe.limits import Cost
 from kvfence.probe.record import Exchange, History
 from kvfence.probe.sqlite_file import open_file
 from kvfence.probe.target import Bounds
@@ -106,6 +107,10 @@ class Journal:
         if before != about:
             raise UsageError(f"{self.path} is of another campaign ({_difference(before, about)}); name another file")
         return self._rounds()
+
+    def spent(self) -> list[tuple[Cost, int]]:
+        """What each request that was made has cost, and in how many tries."""
+        return [(one.spent, one.tries) for exchanges in self._rounds() for one in exchanges]
 
     def sent(self, round_index: int, exchange: Exchange) -> None:
         """A request is about to be sent."""

@@ -61,13 +61,71 @@ class OverLimitError(Exception):
 
 
 @dataclass(slots=True)
+class Till:
+    """What several campaigns may spend together, one after the other or at once."""
+
+    tokens_max: int | None = None
+    usd_max: float | None = None
+    _purses: dict[str, list[Purse]] = field(default_factory=dict, init=False)
+
+    def share(self, name: str) -> Share:
+        """The share of the campaign of that name."""
+        return Share(self, name)
+
+    def join(self, name: str, purse: Purse) -> None:
+        """What this campaign spends is in `purse` from now on, with what it spent before once that is recalled."""
+        self._purses.setdefault(name, []).append(purse)
+
+    @property
+    def tokens(self) -> int:
+        """Of all prompts and answers."""
+        return sum(self._tokens(name) for name in self._purses)
+
+    @property
+    def usd(self) -> float | None:
+        """What all cost; None where a price is not known."""
+        spent = [self._usd(name) for name in self._purses]
+        known = [usd for usd in spent if usd is not None]
+        return sum(known) if len(known) == len(spent) else None
+
+    def check(self, name: str, tokens_after: int, usd_after: float) -> None:
+        """Raise `OverLimitError` where a campaign that has come to so much would be too much for all."""
+        others = [other for other in self._purses if other != name]
+        tokens = tokens_after + sum(self._tokens(other) for other in others)
+        if self.tokens_max is not None and tokens > self.tokens_max:
+            raise OverLimitError(f"the budget of {self.tokens_max:,} tokens for all")
+        usd = usd_after + sum(self._usd(other) or 0.0 for other in others)
+        if self.usd_max is not None and usd > self.usd_max:
+            raise OverLimitError(f"the budget of {self.usd_max:,.2f} US dollars for all")
+
+    def _tokens(self, name: str) -> int:
+        return max(purse.prompt_tokens + purse.answer_tokens for purse in self._purses[name])
+
+    def _usd(self, name: str) -> float | None:
+        return max((usd for purse in self._purses[name] if (usd := purse.spent.usd) is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One campaign's part in a till."""
+
+    till: Till
+    name: str
+
+
+@dataclass(slots=True)
 class Purse:
     """What has been spent and what is set aside."""
 
     limits: Limits
+    share: Share | None = None
     prompt_tokens: int = 0
     answer_tokens: int = 0
     requests: int = 0
+
+    def __post_init__(self) -> None:
+        if self.share:
+            self.share.till.join(self.share.name, self)
 
     def set_aside(self, cost: Cost) -> None:
         """For one request, the most that it can cost. Raises `OverLimitError`."""
@@ -79,6 +137,9 @@ class Purse:
             raise OverLimitError(f"the budget of {limits.tokens:,} tokens")
         if limits.usd is not None and limits.prices and limits.prices.usd(after_in, after_out) > limits.usd:
             raise OverLimitError(f"the budget of {limits.usd:,.2f} US dollars")
+        if self.share:
+            usd_after = limits.prices.usd(after_in, after_out) if limits.prices else 0.0
+            self.share.till.check(self.share.name, after_in + after_out, usd_after)
         self.prompt_tokens, self.answer_tokens, self.requests = after_in, after_out, self.requests + 1
 
     def give_back(self, prompt_tokens: int, answer_tokens: int) -> None:

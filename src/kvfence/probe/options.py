@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from kvfence.errors import UsageError
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.counting import Counter
-from kvfence.probe.limits import UNLIMITED, Limits
+from kvfence.probe.limits import UNLIMITED, Limits, Share
 from kvfence.probe.patience import PATIENCE, Patience
 from kvfence.probe.prompts import DEPTHS, answer_tokens, fixed_chars
 from kvfence.probe.record import Scenario
@@ -37,6 +37,8 @@ class Options:
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     limits: Limits = UNLIMITED
     patience: Patience = PATIENCE
+    share: Share | None = None
+    """Of what several campaigns may spend together."""
     clock: Callable[[], float] = time.monotonic
 
     def tenant(self, name: str) -> Tenant:
@@ -71,7 +73,12 @@ def with_requests(limits: Limits, bounds: Bounds) -> Limits:
 
 def tenant_of(letter: str, api_key: str | None, seed: int) -> Tenant:
     """One of a campaign's tenants; what tells it apart is new with each seed, so that no cache knows it yet."""
-    return Tenant(name=f"tenant-{letter}", api_key=api_key, salt=f"kvfence-{letter}-{seed:x}")
+    return Tenant(name=f"tenant-{letter}", api_key=api_key, salt=salt_of(letter, seed))
+
+
+def salt_of(name: str, seed: int) -> str:
+    """What an endpoint tells a tenant apart by, where it heeds it."""
+    return f"kvfence-{name}-{seed:x}"
 
 
 def key_of(seed: int) -> bytes:

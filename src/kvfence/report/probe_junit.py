@@ -19,7 +19,7 @@ from kvfence.report.probe_cards import PROBE_RULES
 from kvfence.report.probe_findings import sights, standing, told
 from kvfence.report.run import Run
 
-_OUTCOMES: dict[Verdict, Outcome | None] = {
+OUTCOMES: dict[Verdict, Outcome | None] = {
     Verdict.CLEAN: None,
     Verdict.FOUND: "failure",
     Verdict.UNKNOWN: "skipped",
@@ -28,19 +28,20 @@ _OUTCOMES: dict[Verdict, Outcome | None] = {
 
 def document(result: ProbeResult, run: Run) -> str:
     """The whole probe; its texts must be plain."""
-    return junit_xml.document(list(_suites(result)), run)
+    return junit_xml.document(list(suites(result)), run)
 
 
-def _suites(result: ProbeResult) -> Iterator[Suite]:
+def suites(result: ProbeResult) -> Iterator[Suite]:
+    """Of one probe; its texts must be plain."""
     names: Counter[tuple[str, str]] = Counter()
-    suites: dict[str, list[Case]] = {}
+    by_manner: dict[str, list[Case]] = {}
     for length in result.lengths:
         name = f"{length.tokens:,} tokens: {length.why}"
         names[length.scenario, name] += 1
         count = names[length.scenario, name]
         again = f" ({count})" if count > 1 else ""  # such as seeds that leaked: two tests are not one
-        suites.setdefault(length.scenario, []).append(_case(name + again, length, result))
-    yield from suites.items()
+        by_manner.setdefault(length.scenario, []).append(_case(name + again, length, result))
+    yield from by_manner.items()
     if result.unasked:
         yield (
             "not asked",
@@ -50,7 +51,7 @@ def _suites(result: ProbeResult) -> Iterator[Suite]:
 
 
 def _case(name: str, length: LengthResult, result: ProbeResult) -> Case:
-    outcome: Outcome | None = _OUTCOMES[standing(length, result)]
+    outcome: Outcome | None = OUTCOMES[standing(length, result)]
     if outcome is None:
         return Case(name, None, seconds=length.seconds)
     if length.verdict is LengthVerdict.ERROR:
@@ -64,4 +65,4 @@ def _case(name: str, length: LengthResult, result: ProbeResult) -> Case:
 def _overall(result: ProbeResult) -> Case:
     said = f"{result.verdict}: {result.reason}"
     text = "\n".join((said, *not_covered(result)))
-    return Case("all lengths together", _OUTCOMES[result.outcome], result.verdict, said, text)
+    return Case("all lengths together", OUTCOMES[result.outcome], result.verdict, said, text)

@@ -12,7 +12,7 @@ from kvfence.report.heat_terminal import show_heat
 from kvfence.report.not_covered import said_of_rate
 from kvfence.report.probe_findings import sights
 
-_STYLES = {
+STYLES = {
     "leak": "bold red",
     "off-topic": "bold red",
     "garbled": "bold red",
@@ -39,7 +39,7 @@ def show_probe(result: ProbeResult, console: Console) -> None:
         table.add_row(
             f"{length.tokens:,}",
             str(length.status or "-"),
-            Text(length.verdict, _STYLES[length.verdict]),
+            Text(length.verdict, STYLES[length.verdict]),
             f"{length.recalled}/{length.planted}",
             str(length.foreign or "-"),
             Text(_seen(length)),
@@ -57,7 +57,7 @@ def show_probe(result: ProbeResult, console: Console) -> None:
             console.print(_of_scenario(scenario))
     if result.unasked:
         console.print(f"not asked: {', '.join(f'{tokens:,}' for tokens in result.unasked)} tokens", style="yellow")
-    console.print(Text.assemble((f"{result.verdict}", _STYLES[result.verdict]), f": {result.reason}"))
+    console.print(Text.assemble((f"{result.verdict}", STYLES[result.verdict]), f": {result.reason}"))
 
 
 def _spent(spent: Spent) -> str:
@@ -74,4 +74,4 @@ def _seen(length: LengthResult) -> str:
 
 def _of_scenario(scenario: ScenarioResult) -> Text:
     said = f" in {scenario.requests} requests" + f": {scenario.detail}" * bool(scenario.detail)
-    return Text.assemble(f"{scenario.name}: ", (scenario.verdict, _STYLES[scenario.verdict]), said)
+    return Text.assemble(f"{scenario.name}: ", (scenario.verdict, STYLES[scenario.verdict]), said)

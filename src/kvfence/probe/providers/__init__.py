@@ -1,0 +1,1 @@
+"""Several vendors of one model: who they are, from a file, and the same campaign over each, one after the other."""
