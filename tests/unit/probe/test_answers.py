@@ -206,6 +206,7 @@ def test_an_answer_that_was_cut_at_its_limit_is_not_garbled(answer, expected):
     [
         (400, "This model's maximum context length is 8192 tokens.", "refused"),
         (400, "", "refused"),
+        (400, "request (1531 tokens) exceeds the available context size (1024 tokens), try increasing it", "refused"),
         (413, "Payload Too Large", "refused"),
         (422, "inputs tokens + max_new_tokens must be <= 8192", "refused"),
         (400, "Your credit balance is too low to access the API.", "error"),
