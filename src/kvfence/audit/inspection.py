@@ -61,7 +61,8 @@ def gathered(
         raise UsageError("nothing to audit; name a log file, or - for standard input")
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
-    readings = [(log.name, read_files(log, access)) for log in together(names)]
+    logs = together(names)
+    readings = [(log.name, reading) for log, reading in zip(logs, read_files(logs, access), strict=True)]
     nodes, apart = merged(_told_apart(asked_once(readings)))
     kept_apart = (NotChecked(name, why, decisive=False) for name, why in apart)
     return nodes, [*_unread(readings), *kept_apart]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from kvfence.errors import TargetError
+from kvfence.facts.files_together import read_together
 from kvfence.facts.launch.read_launch import launched_by_name
 from kvfence.facts.launch.read_manifest import NO_SERVER
 from kvfence.facts.log_files import FilesOf, LogFiles, files_of, is_folder, rotated
@@ -34,7 +35,9 @@ def read_many(target: str) -> Reading:
     """
     files = files_of(target)
     logs = rotated(files.read)
-    readings = [_read_or_gap(log, name) for log, name in zip(logs, _names(target, logs), strict=True)]
+    names = _names(target, logs)
+    together = read_together([(log.parts[0], name) for log, name in zip(logs, names, strict=True)])
+    readings = [_read_or_gap(log, name, together) for log, name in zip(logs, names, strict=True)]
     silent = [log for log, reading in zip(logs, readings, strict=True) if not reading.nodes and not reading.gaps]
     plans = [_inside(target, log.name) for log in silent if launched_by_name(log.name)]
     others = [_inside(target, log.name) for log in silent if not launched_by_name(log.name)]
@@ -59,9 +62,11 @@ def _parts(log: LogFiles, gaps: list[str]) -> Iterator[tuple[str, Readable]]:
             gaps.extend(text.gaps)
 
 
-def _read_or_gap(log: LogFiles, name: str) -> Reading:
+def _read_or_gap(log: LogFiles, name: str, together: Mapping[str, Reading]) -> Reading:
     try:
-        reading = read_file(log.parts[0], name) if len(log.parts) == 1 else read_parts_of(log, name)
+        reading = together.get(log.parts[0]) or (
+            read_file(log.parts[0], name) if len(log.parts) == 1 else read_parts_of(log, name)
+        )
     except TargetError as error:
         return Reading(nodes=(), gaps=(str(error),))
     shown = displayed(log.name)

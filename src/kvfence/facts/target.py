@@ -5,12 +5,13 @@ A folder or a pattern stands for its logs and launch files; files that are one l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kvfence.errors import TargetError
 from kvfence.facts.endpoints.base import is_url
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
+from kvfence.facts.files_together import read_together
 from kvfence.facts.log_files import LogFiles, is_file, rotated, stands_for_many
 from kvfence.facts.many_files import read_many, read_parts_of
 from kvfence.facts.node_name import node_name
@@ -29,8 +30,14 @@ def together(targets: Iterable[str]) -> list[LogFiles]:
     return list(dict.fromkeys(of_part.get(name) or LogFiles(name, (name,)) for name in names))
 
 
-def read_files(log: LogFiles, access: Access = USUAL) -> Reading:
-    """The nodes in what `together` made of the targets: as `read_target`, and as one log where it has several parts."""
+def read_files(logs: Sequence[LogFiles], access: Access = USUAL) -> list[Reading]:
+    """What `together` made of the targets, read: each as `read_target`, rotated parts as one, manifests together."""
+    files = [log.name for log in logs if len(log.parts) == 1 and log.name != STDIN and is_file(log.name)]
+    manifests = read_together([(name, node_name(name)) for name in files])
+    return [manifests.get(log.name) or _read_one(log, access) for log in logs]
+
+
+def _read_one(log: LogFiles, access: Access) -> Reading:
     return read_target(log.parts[0], access) if len(log.parts) == 1 else read_parts_of(log, node_name(log.name))
 
 

@@ -6,6 +6,9 @@ The files that launch a worker also open its port, or its bootstrap port, to the
 LoadBalancer or NodePort, an ingress or a route, a port of compose or docker on every address, the host's network. Or a
 script binds it to every address of its machine, which a firewall may or may not close.
 
+Manifests that are audited together are read together. A network policy that lets nothing in from outside ends the
+finding, and is told: whether the cluster's network enforces it no file shows.
+
 ## Why it matters
 
 A request tells a worker where its KV comes from. Whoever reaches decode sets these fields himself. On SGLang up to

@@ -13,6 +13,7 @@ from itertools import islice
 
 from kvfence.facts.fact import Engine, Fact
 from kvfence.facts.flags import Kind, Setting, canonical, settings_of, switches_of
+from kvfence.facts.launch.places import Places
 from kvfence.facts.launch.words import NO_BREAK, TEMPLATE, Word
 from kvfence.findings.finding import Evidence
 from kvfence.findings.redact import as_evidence
@@ -46,16 +47,16 @@ class Arguments:
     """The flags of one server, the last of each name."""
 
     engine: Engine
-    file: str
+    places: Places
     flags: dict[str, Flag] = field(default_factory=dict)
     positional: list[Word] = field(default_factory=list)
     open_ends: list[Word] = field(default_factory=list)
     """What may still add arguments."""
 
     @classmethod
-    def of(cls, engine: Engine, words: Sequence[Word], file: str) -> Arguments:
+    def of(cls, engine: Engine, words: Sequence[Word], places: Places) -> Arguments:
         """Sort a server's words into flags and values."""
-        arguments = cls(engine, file)
+        arguments = cls(engine, places)
         waiting: Flag | None = None
         for word in words:
             waiting = arguments._take(word, waiting)
@@ -110,8 +111,8 @@ class Arguments:
         return found
 
     def evidence(self, line: int, text: str) -> Evidence:
-        """A place in this file."""
-        return Evidence(file=self.file, line=max(line, 1), text=as_evidence(text))
+        """A place in these files."""
+        return self.places.evidence(line, text)
 
     def gaps(self, where: str) -> Iterator[str]:
         """What of it only the run knows, and what cannot be."""

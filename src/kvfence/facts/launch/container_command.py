@@ -1,5 +1,7 @@
 """A container's command as it will be: command and arguments, in lists or as text, with what its environment gives.
 
+A script that is mounted from a ConfigMap, and that the command runs, is what the container starts.
+
 Kubernetes puts `$(NAME)` in from the container's own environment, compose puts `${NAME:-…}` in from whoever starts it.
 """
 
@@ -11,7 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kvfence.facts.launch.beside import read_beside
-from kvfence.facts.launch.servers import is_vllm_image
+from kvfence.facts.launch.config_maps import ConfigMaps
+from kvfence.facts.launch.containers import Around
+from kvfence.facts.launch.places import Places
+from kvfence.facts.launch.servers import MENTIONS, is_vllm_image
 from kvfence.facts.launch.shell_tokens import Literal, Operator, Part, RawWord, Variable, tokens
 from kvfence.facts.launch.variables import Variables
 from kvfence.facts.launch.words import TEMPLATE, Command, Word
@@ -25,23 +30,45 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(.*)$")
 class ContainerCommand:
     """One container's command; `lines` is the file's text, since folded text has lost its own lines."""
 
-    def __init__(self, lines: list[str], *, folder: Path | None, compose: bool) -> None:
+    def __init__(
+        self,
+        lines: list[str],
+        *,
+        folder: Path | None,
+        compose: bool,
+        places: Places,
+        maps: ConfigMaps,
+    ) -> None:
         self.lines, self.folder, self.compose = lines, folder, compose
+        self.places, self.maps = places, maps
         self.gaps: list[str] = []
+        self.notes: list[str] = []
+        self.run: set[Scalar] = set()
+        """Texts of ConfigMaps that some container runs."""
         outside = read_beside(".env", folder) if compose else None
         self._outside = Variables()
         for name, text in _dotenv(outside or ""):
             # The environment of whoever starts it stands above this file.
             self._outside.known[name] = (Word(text, 0, (), (name,)),)
 
-    def of(self, fields: Mapping) -> Command:
+    def of(self, fields: Mapping, around: Around) -> Command:
         """The command of a container with these fields."""
-        env = self._environment(fields)
+        env = self._environment(fields, around)
         words = [word for name in ("entrypoint", "command", "args") for word in self._words(fields.get(name), env)]
         image = fields.get("image")
         if isinstance(image, Scalar) and is_vllm_image(image.text) and not _starts_itself(fields):
             words = [Word("vllm", image.line), Word("serve", image.line), *words]
-        return Command(words=tuple(words), env=env)
+        script = self._mounted_script(words, self.maps.mounted(fields, around))
+        return Command(words=script or tuple(words), env=env)
+
+    def _mounted_script(self, words: list[Word], mounted: dict[str, Scalar]) -> tuple[Word, ...]:
+        """A mounted file that the command names and that starts a server, as if a shell were given it."""
+        named = {part for word in words for part in word.text.split()} if mounted else set()
+        for path, scalar in mounted.items():
+            if path in named and MENTIONS.search(scalar.text):
+                self.run.add(scalar)
+                return self.script(scalar).words
+        return ()
 
     def script(self, scalar: Scalar) -> Command:
         """A text that holds a script, as if a shell were given it."""
@@ -78,7 +105,8 @@ class ContainerCommand:
             yield replace(word, line=at)
 
     def _line(self, number: int) -> str:
-        return self.lines[number - 1] if number <= len(self.lines) else ""
+        file, line = self.places.at(number)
+        return self.lines[line - 1] if file == self.places.home and line <= len(self.lines) else ""
 
     def _filled(self, text: str, line: int, env: dict[str, Word]) -> Word:
         if self.compose:
@@ -112,17 +140,25 @@ class ContainerCommand:
         (word,) = self._outside.expand(RawWord(tuple(parts), line))[:1]
         return word
 
-    def _environment(self, fields: Mapping) -> dict[str, Word]:
+    def _environment(self, fields: Mapping, around: Around) -> dict[str, Word]:
         env: dict[str, Word] = {}
         for path in _env_files(fields.get("env_file")):
             text = read_beside(path.text, self.folder)
             if text is None:
-                self.gaps.append(f"line {path.line}: the file {path.text} (env_file) was not found beside this file")
+                self.gaps.append(
+                    f"{self.places.told(path.line)}: the file {path.text} (env_file) was not found beside this file"
+                )
             env |= {name: Word(value, path.line) for name, value in _dotenv(text or "")}
+        env |= {name: Word(one.text, one.line) for name, one in self.maps.variables(fields, around)}
+        for one in self.maps.missing(fields, around):
+            self.notes.append(f"{self.places.told(one.line)}: what ConfigMap {one.text} sets (envFrom) was not read")
         for key in ("env", "environment"):
             for name, given in _pairs(fields.get(key)):
                 unknown = Word(f"$({name})", 0, (f"$({name})",))
                 env[name] = self._filled(given.text, given.line, env) if given else unknown
+        for item in fields.items("env"):
+            if isinstance(item, Mapping) and (called := item.text("name")) and (found := self.maps.value(item, around)):
+                env[called] = Word(found.text, found.line)
         return env
 
 

@@ -28,7 +28,11 @@ class Around:
 
     document: str = ""
     names: tuple[str, ...] = ()
+    namespace: str = ""
+    """As it is written; empty where whoever applies it says which."""
     labels: dict[str, str] = field(default_factory=dict)
+    volumes: dict[str, Mapping] = field(default_factory=dict)
+    """By name: what a pod has at hand to be mounted."""
     role: Scalar | None = None
     host_network: Scalar | None = None
     follower: bool = False
@@ -67,7 +71,11 @@ class Walk:
         """Find the containers below one document."""
         around = Around()
         if isinstance(root, Mapping):
-            around = replace(around, document=root.text("metadata", "name") or "")
+            around = replace(
+                around,
+                document=root.text("metadata", "name") or "",
+                namespace=root.text("metadata", "namespace") or "",
+            )
         try:
             self._visit(root, around, "")
         except _Exhausted:
@@ -126,6 +134,9 @@ def _inside(value: Mapping, around: Around, key: str) -> Around:
     component = value.get("subComponentType")
     if isinstance(component, Scalar) and component.text in _ROLES:
         around = replace(around, role=component)
+    volumes = {one.text("name") or "": one for one in value.items("volumes") if isinstance(one, Mapping)}
+    if volumes:
+        around = replace(around, volumes={**around.volumes, **volumes})
     network = value.get("hostNetwork")
     if isinstance(network, Scalar) and network.text.lower() == "true":
         around = replace(around, host_network=network)

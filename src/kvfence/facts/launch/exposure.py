@@ -1,6 +1,6 @@
 """How a worker can be reached from outside: services, ingresses and routes of manifests, ports of compose and docker.
 
-Only what stands in the same file is seen. A firewall, a network policy or a mesh in between is not.
+Only what stands in the files is seen, network policies among it. A firewall or a mesh in between is not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kvfence.facts.fact import Fact, Way
 from kvfence.facts.launch.arguments import Arguments
 from kvfence.facts.launch.containers import Around, documents_of
-from kvfence.facts.launch.words import Word
+from kvfence.facts.launch.words import TEMPLATE, Word
 from kvfence.facts.launch.yaml_tree import Items, Mapping, Scalar, Value
 
 _TYPES = {"LoadBalancer": Way.LOAD_BALANCER, "NodePort": Way.NODE_PORT}
@@ -32,11 +32,14 @@ class Service:
     """A service that outsiders reach, and by which line."""
 
     name: str
+    namespace: str
     selector: dict[str, str]
     ports: tuple[str, ...]
     way: Way
     line: int
     text: str
+    document: Mapping
+    """The service itself; what opens it may stand elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,11 @@ class Opening:
 
 
 def services(roots: tuple[Value, ...]) -> list[Service]:
-    """The services of a file that are reached from outside: by their own type, or through an ingress or a route."""
+    """The services of files that are reached from outside: by their own type, or through an ingress or a route."""
     found = []
     routed = list(_routed(roots))
     for document in documents_of(roots, "Service"):
-        name = document.text("metadata", "name") or ""
+        name, namespace = (document.text("metadata", key) or "" for key in ("name", "namespace"))
         selector = {
             key: one.text for key, one in document.mapping("spec", "selector").values.items() if isinstance(one, Scalar)
         }
@@ -62,11 +65,12 @@ def services(roots: tuple[Value, ...]) -> list[Service]:
         # A gateway first: it is also what hands requests on, which a service's own type is not.
         for way, at, gateway in routed:
             if at.text.partition(".")[0] == name:
-                found.append(Service(name, selector, ports, way, at.line, f"{gateway}: to service {name}"))
+                text = f"{gateway}: to service {name}"
+                found.append(Service(name, namespace, selector, ports, way, at.line, text, document))
         kind = document.get("spec", "type")
         if isinstance(kind, Scalar) and kind.text in _TYPES:
             text = f"Service {name}: type: {kind.text}"
-            found.append(Service(name, selector, ports, _TYPES[kind.text], kind.line, text))
+            found.append(Service(name, namespace, selector, ports, _TYPES[kind.text], kind.line, text, document))
     return found
 
 
@@ -127,8 +131,11 @@ def openings(fields: Mapping, around: Around, reached: Sequence[Service]) -> lis
 
 
 def selects(service: Service, around: Around) -> bool:
-    """Whether a service's pods are these."""
-    return bool(service.selector) and service.selector.items() <= around.labels.items()
+    """Whether a service's pods are these; of two templates nobody knows."""
+    if service.namespace and around.namespace and service.namespace != around.namespace:
+        return False
+    is_known = bool(service.selector) and not any(TEMPLATE in text for text in service.selector.values())
+    return is_known and service.selector.items() <= around.labels.items()
 
 
 def _by_port(fields: Mapping, service: Service, port: str) -> Opening:

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from kvfence.errors import TargetError
-from kvfence.facts.launch.read_manifest import read_manifest
+from kvfence.facts.launch.read_manifest import Manifest, read_manifest
 from kvfence.facts.launch.read_script import read_shell, read_unit
 from kvfence.facts.reading import Reading
 from kvfence.facts.scan import Readable
@@ -45,20 +45,29 @@ def launch_kind(target: str, sample: bytes) -> LaunchKind | None:
     return LaunchKind.UNIT if sample.startswith(b"[") and _UNIT.search(sample) else None
 
 
+def read_text(source: Readable, file: str) -> str:
+    """All of a launch file.
+
+    Raises:
+        TargetError: it is too long to be one.
+    """
+    content = source.read(BYTES_MAX + 1)
+    if len(content) > BYTES_MAX:
+        raise TargetError(f"{file}: longer than {BYTES_MAX >> 20} MiB, which no launch file is; name a log as FILE.log")
+    return content.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
 def read_launch(source: Readable, kind: LaunchKind, *, file: str, folder: Path | None, name: str) -> Reading:
     """The servers that it launches. `folder` is where files that it names are looked for.
 
     Raises:
         TargetError: it is too long to be one, or no YAML.
     """
-    content = source.read(BYTES_MAX + 1)
-    if len(content) > BYTES_MAX:
-        raise TargetError(f"{file}: longer than {BYTES_MAX >> 20} MiB, which no launch file is; name a log as FILE.log")
-    text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = read_text(source, file)
     match kind:
         case LaunchKind.SCRIPT:
             return read_shell(text, file=file, folder=folder, name=name)
         case LaunchKind.UNIT:
             return read_unit(text, file=file, folder=folder, name=name)
         case LaunchKind.YAML:
-            return read_manifest(text, file=file, folder=folder, name=name)
+            return read_manifest(Manifest(text, file, folder, name))

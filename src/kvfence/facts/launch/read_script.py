@@ -9,8 +9,10 @@ from pathlib import Path
 
 from kvfence.facts.fact import Fact, NodeFacts, Way
 from kvfence.facts.launch.arguments import Arguments
+from kvfence.facts.launch.beside import Beside
 from kvfence.facts.launch.exposure import Opening, docker_openings, published
 from kvfence.facts.launch.front import ask_of
+from kvfence.facts.launch.places import Places
 from kvfence.facts.launch.server_facts import facts_of
 from kvfence.facts.launch.servers import MENTIONS, Router, Server, found_in
 from kvfence.facts.launch.shell import Script, read_script
@@ -51,20 +53,21 @@ def reading_of(found: list[Server | Router], gaps: list[str], *, file: str, fold
     """Servers as nodes; and what stands in front of them, which no file shows the inside of."""
     servers = [one for one in found if isinstance(one, Server)]
     nodes = []
+    places, beside = Places.of(file), Beside(folder)
     for server in servers[:SERVERS_MAX]:
-        launched = facts_of(server, file=file, folder=folder)
+        launched = facts_of(server, places=places, beside=beside)
         gaps.extend(launched.gaps)
         called = name if len(servers) == 1 else f"{name}:{server.start.line}"
-        nodes.append(NodeFacts(name=called, facts=launched.facts | _open(server, launched.facts, file), planned=True))
-    gaps.extend(ask_of(one) for one in found if isinstance(one, Router))
+        nodes.append(NodeFacts(name=called, facts=launched.facts | _open(server, launched.facts, places), planned=True))
+    gaps.extend(ask_of(one, places) for one in found if isinstance(one, Router))
     if len(servers) > SERVERS_MAX:
         gaps.append(f"it starts more than {SERVERS_MAX} servers; the later ones were left out")
     return Reading(tuple(nodes), tuple(dict.fromkeys(gaps)))
 
 
-def _open(server: Server, facts: dict[str, Fact], file: str) -> dict[str, Fact]:
+def _open(server: Server, facts: dict[str, Fact], places: Places) -> dict[str, Fact]:
     """Who can reach it: what docker publishes, or else every address of the machine, if that is what it listens on."""
-    arguments = Arguments.of(server.engine, server.arguments, file)
+    arguments = Arguments.of(server.engine, server.arguments, places)
     if any(word.text in {"docker", "podman", "nerdctl"} for word in server.before):
         return published(facts, list(docker_openings(server.before)), arguments)
     host = facts.get("host")

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from kvfence.facts import two_way_kv
 from kvfence.facts.fact import Engine, Fact, Role
 from kvfence.facts.launch.arguments import Arguments
+from kvfence.facts.launch.beside import Beside
+from kvfence.facts.launch.places import Places
 from kvfence.facts.launch.servers import Server
 from kvfence.facts.launch.settings_file import read_settings_file
 from kvfence.facts.logs.sglang_checks import checks_on
@@ -50,14 +51,14 @@ class Launched:
     gaps: tuple[str, ...]
 
 
-def facts_of(server: Server, *, file: str, folder: Path | None, closed: bool = True) -> Launched:
-    """What a server is launched with. `folder` is where its settings file is looked for; None where there is none.
+def facts_of(server: Server, *, places: Places, beside: Beside, closed: bool = True) -> Launched:
+    """What a server is launched with. `beside` is where its settings file is looked for.
 
     Nothing is claimed of what is not there unless its command is closed: nothing else can be added to it.
     """
-    arguments = Arguments.of(server.engine, server.arguments, file)
-    where = f"line {server.start.line}"
-    config = read_settings_file(arguments, folder)
+    arguments = Arguments.of(server.engine, server.arguments, places)
+    where = places.told(server.start.line)
+    config = read_settings_file(arguments, beside)
     closed = closed and not arguments.open_ends and config is None
     seen = arguments.evidence(server.start.line, _started_as(server))
     found = {"engine": Fact(server.engine.value, seen), **arguments.facts()}

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from kvfence.errors import TargetError
 from kvfence.facts.flags import canonical
 from kvfence.facts.launch.arguments import Arguments, Flag
-from kvfence.facts.launch.beside import read_beside
+from kvfence.facts.launch.beside import Beside
 from kvfence.facts.launch.words import Word
 from kvfence.facts.launch.yaml_tree import Mapping, Scalar, read_yaml
 
 
-def read_settings_file(arguments: Arguments, folder: Path | None) -> str | None:
+def read_settings_file(arguments: Arguments, beside: Beside) -> str | None:
     """Take in what the file sets; or say why it could not be read. None: it was, or none is named."""
     flag = arguments.flags.get("config")
     if flag is None or flag.value is None:
         return None
     name = flag.value.text
-    text = read_beside(name, folder) if flag.value.known else None
+    text = beside.read(name) if flag.value.known else None
     if text is None:
         return f"the settings file {name} (--config) was not found beside this file, so what it sets is not known"
     try:

@@ -99,8 +99,8 @@ class _Open:
     expects_key: bool = True
 
 
-def read_yaml(text: str, file: str) -> Documents:
-    """The documents of a text.
+def read_yaml(text: str, file: str, first_line: int = 1) -> Documents:
+    """The documents of a text, whose lines are counted from that number on.
 
     Raises:
         TargetError: its first document is no YAML.
@@ -109,7 +109,7 @@ def read_yaml(text: str, file: str) -> Documents:
     roots: list[Value] = []
     broken = None
     try:
-        roots.extend(_documents(text))
+        roots.extend(_documents(text, first_line))
     except _Stopped as stop:
         roots, broken = stop.roots, stop.why
     if broken and not roots:
@@ -132,8 +132,8 @@ class _Stopped(Exception):  # noqa: N818 — not an error by itself: what was re
         self.why, self.roots = why, roots
 
 
-def _documents(text: str) -> Iterator[Value]:
-    building = _Builder()
+def _documents(text: str, first_line: int) -> Iterator[Value]:
+    building = _Builder(first_line)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             building.take(event)
@@ -150,14 +150,15 @@ def _documents(text: str) -> Iterator[Value]:
 class _Builder:
     """Events in, documents out."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_line: int) -> None:
+        self.first_line = first_line
         self.roots: list[Value] = []
         self.open: list[_Open] = []
         self.anchors: dict[str, Value] = {}
         self.count = 0
 
     def take(self, event: yaml.Event) -> None:
-        line, end = (mark.line + 1 if mark else 0 for mark in (event.start_mark, event.end_mark))
+        line, end = (mark.line + self.first_line if mark else 0 for mark in (event.start_mark, event.end_mark))
         match event:
             case yaml.DocumentStartEvent():
                 self.anchors.clear()
@@ -167,7 +168,9 @@ class _Builder:
                 self._put(scalar, event.anchor)
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
                 if len(self.open) >= DEPTH_MAX:
-                    raise _Stopped(f"line {line}: nested deeper than {DEPTH_MAX} levels", self.roots)
+                    raise _Stopped(
+                        f"line {line - self.first_line + 1}: nested deeper than {DEPTH_MAX} levels", self.roots
+                    )
                 is_map = isinstance(event, yaml.MappingStartEvent)
                 self.open.append(_Open(Mapping(line=line) if is_map else Items(line=line), event.anchor))
             case yaml.SequenceEndEvent() | yaml.MappingEndEvent():

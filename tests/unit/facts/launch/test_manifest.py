@@ -116,7 +116,7 @@ def test_a_service_opens_the_port_of_the_pods_that_it_selects(
     text = POD.format(more="--tp, '1'", type=kind, app=app, port=port)
     reading = written(tmp_path, text, "pod.yaml")
     assert only_values(reading).get("published") == way
-    assert any("selects pods that are not in this file" in gap for gap in reading.gaps) == (app == "other")
+    assert any("selects pods that are in no file that was read" in gap for gap in reading.gaps) == (app == "other")
 
 
 @pytest.mark.parametrize(
