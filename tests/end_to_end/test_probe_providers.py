@@ -201,6 +201,25 @@ def test_wrong_use_is_one_clear_line(tmp_path, args, words):
     assert_one_clear_line(run_kvfence("probe", *(places.get(arg, arg) for arg in args)), *words)
 
 
+def test_a_plan_of_all_costs_what_each_costs_and_sends_nothing(tmp_path):
+    """In a table and as JSON; a context that is not in the file is asked for, for nothing is looked up."""
+    file = tmp_path / "vendors.toml"
+    table = {"name": "one", "kind": "openai", "url": "http://127.0.0.1:9/v1", "model": "m"}
+    assert_one_clear_line(_dry(file, table), "--dry-run looks nothing up", "'one' needs its context")
+    priced = table | {"context": 8192, "price_in": 1.0, "price_out": 2.0}
+    ran = _dry(file, priced, priced | {"name": "two", "price_in": 10.0})
+    assert ran.code == 0, ran
+    plan = json.loads(ran.out)
+    assert [one["name"] for one in plan["providers"]] == ["one", "two"]
+    assert plan["usd"] == pytest.approx(sum(one["spent"]["usd"] for one in plan["providers"]))
+    assert "all together" in ran.err
+
+
+def _dry(file, *tables):
+    file.write_text(as_toml({"providers": tables}), encoding="utf-8")
+    return run_kvfence("probe", "--providers", str(file), "--dry-run", "--format", "json")
+
+
 def test_tenants_of_one_endpoint_come_from_a_file(tmp_path, keys):
     """Three with a key, a header and a user of their own: all plant but the last, and the report says what differed."""
     del keys

@@ -87,7 +87,7 @@ def probe(
         requests_per_s=max_rps,
         timeout_s=timeout,
     )
-    wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero)
+    wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero, only_plan=dry_run)
     if providers is not None:
         check_alone(given)
         limits = Limits(tokens=budget_tokens, usd=budget_usd)

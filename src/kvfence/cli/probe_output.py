@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +42,18 @@ def write_plan(plan: Foreseen, form: ProbeFormat, output: Path | None) -> None:
         write_json(document(plan), output)
     else:
         report_to(partial(show_plan, plan), output)
+
+
+def write_plans(plans: Mapping[str, Foreseen], form: ProbeFormat, output: Path | None) -> None:
+    """The plans for several endpoints alike, by the endpoints' names."""
+    from kvfence.report.probe_plan import documents, show_plans  # noqa: PLC0415 — only for a plan
+
+    machine = form is ProbeFormat.JSON
+    show_plans(plans, people_console(machine_on_stdout=machine and output is None))
+    if machine:
+        write_json(documents(plans), output)
+    else:
+        report_to(partial(show_plans, plans), output)
 
 
 def again(words: Sequence[str], *, url: str, shown: str, seed: int) -> str:

@@ -17,16 +17,19 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.output import exit_code, hand_back, people_console, run_of
-from kvfence.cli.probe_output import again
+from kvfence.cli.probe_output import again, check_plan_format, write_plans
 from kvfence.errors import UsageError
+from kvfence.findings.foreseen import Foreseen
 from kvfence.probe.dialects.dialect import Dialect
+from kvfence.probe.foresight import foresee
 from kvfence.probe.limits import Limits, Till
-from kvfence.probe.providers.comparing import ForEach, WatcherOf, compare
+from kvfence.probe.providers.comparing import ForEach, WatcherOf, compare, options_of
 from kvfence.probe.providers.provider import Provider, providers_in
 from kvfence.probe.providers.table import Table
 from kvfence.probe.providers.tenants import Party, tenants_in
 from kvfence.probe.record import Step
 from kvfence.report.comparison_formats import FORMATS, rendered_comparison
+from kvfence.report.comparison_rows import plain_comparison
 from kvfence.report.probe_formats import ProbeFormat
 
 ProvidersFile = Annotated[
@@ -45,7 +48,7 @@ _OF_ONE_ENDPOINT = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             *("model", "context", "tenants", "facts", "api_key_env", "completions"),
-            *("price_in", "price_out", "prices", "dry_run"),
+            *("price_in", "price_out", "prices"),
         )
     },
 }
@@ -60,6 +63,8 @@ class Wanted:
     output: Path | None
     began: float
     exit_zero: bool
+    only_plan: bool
+    """Nothing is sent."""
 
 
 def check_alone(given: typer.Context) -> None:
@@ -77,12 +82,17 @@ def compare_providers(
 
     `limits`: of all vendors together; `folder`: of journals.
     """
-    if wanted.form not in FORMATS:
+    if wanted.only_plan:
+        check_plan_format(wanted.form)
+    elif wanted.form not in FORMATS:
         raise UsageError(f"--format {wanted.form} is a report of one endpoint; use {', '.join(FORMATS)}")
     providers = providers_in(_read(file), os.environ)
     unpriced = [one.name for one in providers if one.limits.prices is None]
     if limits.usd is not None and unpriced:
         raise UsageError(f"--budget-usd needs prices of every provider; {', '.join(unpriced)} has none in {file}")
+    if wanted.only_plan:
+        write_plans(_plans(file, providers, each, seed or 0), wanted.form, wanted.output)
+        return ExitCode.CLEAN
     till = Till(tokens_max=limits.tokens, usd_max=limits.usd)
     with _progress() as watch_of:
         comparison = compare(providers, each, seed=seed, folder=folder, till=till, watch=watch_of)
@@ -90,7 +100,7 @@ def compare_providers(
     run = replace(run_of("probe", began=wanted.began), again=repeated)
     from kvfence.report.comparison_terminal import show_comparison  # noqa: PLC0415 — once there is something to print
 
-    show = partial(show_comparison, comparison)
+    show = partial(show_comparison, plain_comparison(comparison))
     report = partial(rendered_comparison, comparison, wanted.form, run)
     hand_back(show, report, wanted.output, machine=wanted.form is not ProbeFormat.TABLE)
     return exit_code(comparison.outcome, exit_zero=wanted.exit_zero)
@@ -104,6 +114,14 @@ def tenants_from(file: Path, dialect: Dialect, api_key: str | None) -> tuple[Par
     parties = tenants_in(table, dialect, os.environ, Party(api_key=api_key))
     table.end()
     return parties
+
+
+def _plans(file: Path, providers: tuple[Provider, ...], each: ForEach, seed: int) -> dict[str, Foreseen]:
+    """What would be asked of each, by its name. Raises `UsageError` where a context is not said."""
+    for one in providers:
+        if one.target.declared_context is None:
+            raise UsageError(f"--dry-run looks nothing up: {file}: '{one.name}' needs its context, in tokens")
+    return {one.name: foresee(options_of(one, each, seed, Till())) for one in providers}
 
 
 @contextlib.contextmanager

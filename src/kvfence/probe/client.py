@@ -81,7 +81,8 @@ class EndpointClient:
 
     def settle(self, fields: Fields) -> None:
         """Ask with these fields from now on: an earlier answer showed that the endpoint accepts them."""
-        self._fields_index, self._answered = self._forms.index(fields), True
+        if fields in self._forms:
+            self._fields_index, self._answered = self._forms.index(fields), True
 
     async def models(self, tenant: Tenant) -> list[ModelCard]:
         """The models that the endpoint lists. Raises `TargetError` when it is no such endpoint."""

@@ -23,7 +23,7 @@ from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.replies import ModelCard, Reply
 from kvfence.probe.scenarios import SCENARIOS
-from kvfence.probe.target import Bounds, Target
+from kvfence.probe.target import Bounds, Target, Tenant
 from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall, refused_though_declared
 
 NO_JOURNAL = NoJournal()
@@ -241,10 +241,17 @@ def _with_tries(detail: str, tries: int) -> str:
 def _told_apart_by(options: Options, client: EndpointClient) -> tuple[str, ...]:
     own = options.harvester
     keys = ("api key",) if all(seeder.api_key != own.api_key for seeder in options.seeders) else ()
+    fields = [name for name in client.tenant_fields if all(_in(name, one) != _in(name, own) for one in options.seeders)]
     others = ((seeder.headers, seeder.body) for seeder in options.seeders)
     differing = [_differing(own.headers, headers) + _differing(own.body, body) for headers, body in others]
-    in_all = tuple(name for name in differing[0] if all(name in names for names in differing))
-    return (*keys, *dict.fromkeys((*client.tenant_fields, *in_all)))
+    known = {name.partition(".")[0] for name in client.tenant_fields}
+    in_all = (name for name in differing[0] if name not in known and all(name in names for names in differing))
+    return (*keys, *fields, *in_all)
+
+
+def _in(field: str, tenant: Tenant) -> object:
+    """What a tenant's requests have in a field that tells tenants apart, which may stand inside another."""
+    return tenant.body.get(field.partition(".")[0], tenant.salt)
 
 
 def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:

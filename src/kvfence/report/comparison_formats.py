@@ -20,7 +20,7 @@ def rendered_comparison(comparison: Comparison, form: ProbeFormat, run: Run) -> 
         case ProbeFormat.TABLE:
             from kvfence.report.comparison_terminal import show_comparison  # noqa: PLC0415 — only where it is used
 
-            return page_text(partial(show_comparison, comparison))
+            return page_text(partial(show_comparison, plain_comparison(comparison)))
         case ProbeFormat.JSON:
             from kvfence.report import comparison_json  # noqa: PLC0415 — only where it is used
 

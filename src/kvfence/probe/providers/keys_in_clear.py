@@ -21,8 +21,12 @@ SECRET_HEADERS = frozenset(
 )
 """Headers whose value is a secret whatever it looks like."""
 _NAMED = re.compile(r"(?i)(?:api|auth|access|secret|private)[-_]?(?:key|token)|password|secret")
-_BEGUN = re.compile(r"(?i)^(?:bearer|basic|token)\s|^(?:sk|pk|rk|gsk|xai|hf|nvapi|key|ghp|glpat|csk|fw)[-_]|^AIza|^eyJ")
-_RANDOM = re.compile(r"^(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[A-Za-z0-9_+/=.~-]{24,}$")
+_BEGUN = re.compile(
+    r"(?i)^(?:(?:bearer|basic|token)\s|(?:sk|pk|rk|gsk|hf|ghp|fw)_|(?:sk|xai|nvapi|glpat|csk)-|AIza|eyJ)"
+)
+_RUN = re.compile(r"[A-Za-z0-9+/=]{20,}")
+_UUID = re.compile(r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"[0-9]")
 
 
 def is_secret_name(name: str) -> bool:
@@ -31,5 +35,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Whether a text begins as keys do, or is one long run of letters and digits."""
-    return _BEGUN.search(text.strip()) is not None or _RANDOM.match(text.strip()) is not None
+    """Whether a text begins as keys do, or has a UUID or a long run of letters and digits, as no word has."""
+    if _BEGUN.search(text.strip()) or _UUID.search(text):
+        return True
+    return any(_LETTER.search(run) and _DIGIT.search(run) for run in _RUN.findall(text))

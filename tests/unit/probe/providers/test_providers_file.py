@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -170,6 +172,27 @@ def test_what_is_wrong_is_one_line_with_file_table_and_field(text, said):
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert KEY not in str(error.value)
+
+
+def test_what_only_looks_long_is_no_key():
+    """Names of betas, teams and models are words, however many."""
+    betas = "context-1m-2025-08-07,interleaved-thinking-2025-05-14"
+    text = f'{MINIMAL}headers = {{ anthropic-beta = "{betas}", X-Team = "quality assurance, floor 3" }}\n'
+    (one,) = read(text + 'body = { fallback = "the-author/the-model-480b-a35b-instruct" }\n')
+    assert one.parties[0].headers["anthropic-beta"] == betas
+
+
+def test_the_file_in_the_documents_is_one_that_is_read():
+    """Each field of it, whatever it is."""
+    page = (Path(__file__).parents[4] / "docs" / "providers.md").read_text("utf-8")
+    example = page.split("```toml\n")[1].split("```")[0]
+    names = re.findall(r'(?:_env = |= )"([A-Z][A-Z_]+)"', example)
+    tables = Table("providers.toml", tomllib.loads(example))
+    first, second, third = providers_in(tables, dict.fromkeys(names, "a-value"))
+    assert (first.kind, second.kind, third.kind) == ("openai", "anthropic", "openrouter")
+    assert first.target.without == ("cache_salt",)
+    assert [party.name for party in third.parties] == ["red", "blue"]
+    assert third.limits.usd == 2.0
 
 
 _SCALARS = st.one_of(st.text(max_size=8), st.integers(), st.floats(), st.booleans(), st.dates(), st.none())
