@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -19,6 +21,7 @@ from kvfence.cli.audit_output import (
 )
 from kvfence.cli.output import check_not_read, check_writable, run_of
 from kvfence.errors import UsageError
+from kvfence.findings.finding import Finding, Severity
 from kvfence.findings.level import Level
 from kvfence.report.audit_formats import AuditFormat
 
@@ -34,7 +37,7 @@ def gate(
         str,
         typer.Option(
             "--tolerance",
-            help="By how much a pool or a limit that follows from it may shrink, while it holds its context.",
+            help="By how much a pool, or a limit that follows from it, may shrink without falling below its context.",
         ),
     ] = "2%",
     api_key_env: ApiKeyEnvOption = None,
@@ -65,7 +68,7 @@ def gate(
     if write:
         recorded = record(targets, baseline, access=access)
         result = recorded.result
-        typer.echo(f"{baseline}: {'written' if recorded.changed else 'unchanged'}", err=True)
+        typer.echo(f"{baseline}: {'written' if recorded.changed else 'unchanged'}{_amiss(recorded.amiss)}", err=True)
     else:
         result = check(targets, baseline, tolerance=allowed, access=access)
     write_audit(result, output_format, output, run_of("gate", began=began))
@@ -81,3 +84,10 @@ def _share(text: str) -> float:
     if not 0 <= percent < 100:  # noqa: PLR2004 — all of it
         raise UsageError(f"--tolerance {text}: give percent from 0 to below 100, such as 2%")
     return percent / 100
+
+
+def _amiss(findings: Sequence[Finding]) -> str:
+    """That what was recorded is not right, where an audit finds so: the gate passes whatever stays as bad as it was."""
+    counts = Counter(finding.severity for finding in findings)
+    worst = ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
+    return f"; kvfence audit finds something amiss in what it records ({worst}), and the gate will not" if worst else ""

@@ -55,6 +55,8 @@ class AuditResult:
     """What was asked, whether or not it found something."""
     trees: tuple[SourceTree, ...] = ()
     """Engines' code that was looked at."""
+    baseline: str | None = None
+    """The lock file that the nodes were compared with, or that they were recorded in where no rule was asked."""
 
     def code_of(self, finding: Finding) -> str | None:
         """The code of the rule that found it; None for a rule that was not among those asked."""

@@ -14,6 +14,7 @@ from kvfence.findings.level import Level, level_of
 from kvfence.findings.verdict import Verdict
 from kvfence.report.html_page import render_page
 from kvfence.report.run import Run
+from kvfence.report.verdict_words import by_severity, clean_words
 from kvfence.report.worst_first import has_gap, nodes_worst_first, worst_of
 
 BAR_PX = 600
@@ -59,14 +60,11 @@ def _summary(result: AuditResult) -> Iterator[str]:
     """The first lines, for a reader who reads no others."""
     match result.verdict:
         case Verdict.FOUND:
-            counts = [(one, sum(found.severity is one for found in result.findings)) for one in Severity]
-            yield "Found: " + ", ".join(f"{count} {severity}" for severity, count in counts if count) + "."
+            yield f"Found: {by_severity(result)}."
         case Verdict.UNKNOWN:
             yield "Inconclusive: nothing was found, and not all of it could be looked at."
-        case Verdict.CLEAN if not result.rules:
-            yield "All that decides was seen; no rule was asked."
         case Verdict.CLEAN:
-            yield "Clean: every rule looked at every node, and none found anything."
+            yield clean_words(result)
     sizes = [(node.facts.get("pool_tokens"), node.facts.get("context_length")) for node in result.nodes]
     known = [(pool, context) for pool, context in sizes if isinstance(pool, int) and isinstance(context, int)]
     short = sum(pool < context for pool, context in known)

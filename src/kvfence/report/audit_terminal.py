@@ -17,6 +17,7 @@ from kvfence.findings.verdict import Verdict
 from kvfence.report.as_text import page_text
 from kvfence.report.plain import plain_result
 from kvfence.report.trees_terminal import tree_table
+from kvfence.report.verdict_words import by_severity, clean_words
 from kvfence.report.worst_first import has_gap, nodes_worst_first, worst_of
 
 _COLUMNS = (
@@ -108,7 +109,8 @@ def _finding(finding: Finding, code: str) -> Iterator[RenderableType]:
     for seen in finding.evidence[:_EVIDENCE_SHOWN]:
         yield Padding(Text(f"{seen.place}: {seen.text}", style="dim", overflow="fold"), (0, 0, 0, 2))
     if len(finding.evidence) > _EVIDENCE_SHOWN:
-        yield Padding(Text(f"and {len(finding.evidence) - _EVIDENCE_SHOWN} more places", style="dim"), (0, 0, 0, 2))
+        more = len(finding.evidence) - _EVIDENCE_SHOWN
+        yield Padding(Text(f"and {more} more place{'s' * (more != 1)}", style="dim"), (0, 0, 0, 2))
     yield Padding(Text.assemble(("Fix: ", "bold green"), finding.fix), (0, 0, 0, 2))
 
 
@@ -120,10 +122,8 @@ def _verdict(result: AuditResult) -> RenderableType:
     match result.verdict:
         case Verdict.FOUND:
             count = len(result.findings)
-            return Text(f"\n{count} finding{'s' * (count != 1)}.", style="bold red")
+            return Text(f"\n{count} finding{'s' * (count != 1)}: {by_severity(result)}.", style="bold red")
         case Verdict.UNKNOWN:
             return Text("\nInconclusive: nothing was found, and not all of it could be looked at.", style="bold yellow")
-        case Verdict.CLEAN if not result.rules:
-            return Text("\nAll that decides was seen; no rule was asked.", style="bold")
         case Verdict.CLEAN:
-            return Text("\nClean: every rule was asked of every node, and none found anything.", style="bold green")
+            return Text(f"\n{clean_words(result)}", style="bold green" if result.rules else "bold")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kvfence.audit.baseline import check, record
 from kvfence.audit.baseline.direction import GATE_RULES, NOT_LOCKED, WATCHED, Wrong, moved_wrong
+from kvfence.audit.baseline.lawful import wrong_value
 from kvfence.audit.baseline.lock import lock_text, read_lock
 from kvfence.errors import TargetError
 from kvfence.facts.fact import FACT_NAMES
@@ -98,6 +99,32 @@ def test_what_moved_is_named_beside_what_else_changed(tmp_path: Path):
     assert "--write" in finding.fix
 
 
+@pytest.mark.parametrize("fact", ["pool_tokens", "context_length"])
+def test_a_size_that_the_baseline_does_not_have_is_compared_with_nothing(tmp_path: Path, fact: str):
+    """A line that was lost from the lock file does not pass: the pool of today may be any."""
+    lock = tmp_path / "kvfence.lock"
+    record(_logs(tmp_path), lock)
+    lock.write_text("".join(line for line in lock.read_text().splitlines(keepends=True) if not line.startswith(fact)))
+    result = check(_logs(tmp_path), lock)
+    assert result.verdict is Verdict.UNKNOWN
+    assert all(f"does not say its {fact}" in gap.why and "write it anew" in gap.why for gap in result.not_checked)
+
+
+def test_what_was_wrong_when_it_was_recorded_is_told_and_never_called_clean(tmp_path: Path):
+    """The incident's pair passes its own lock file; nobody may read that as a deployment that is right."""
+    lock = tmp_path / "kvfence.lock"
+    recorded = record([PREFILL, DECODE], lock)
+    assert {"pool-below-context", "asymmetric-pools"} <= {finding.rule for finding in recorded.amiss}
+    again = check([PREFILL, DECODE], lock)
+    assert again.verdict is Verdict.CLEAN
+    for result in (recorded.result, again):
+        for form in (AuditFormat.TABLE, AuditFormat.HTML):
+            words = " ".join(written(result, form).split())
+            assert "kvfence audit says" in words
+            assert "Clean" not in words
+            assert "every rule" not in words
+
+
 def test_a_node_that_is_gone_is_not_clean(tmp_path: Path):
     """Half of a pair says nothing of the other half."""
     lock = tmp_path / "kvfence.lock"
@@ -177,8 +204,18 @@ def test_nothing_is_recorded_of_nothing(tmp_path: Path):
         (b"schema = 1\n", "names no node"),
         (b"schema = 1\nnodes = 3\n", "names no node"),
         (b"schema = 1\nnodes = {a = 3}\n", "not a table of facts"),
-        (b"schema = 1\n[nodes.a]\npool_tokens = 1.5\n", "pool_tokens of node 'a' is float"),
-        (b"schema = 1\n[nodes.a]\npool_tokens = {}\n", "is dict"),
+        (
+            b"schema = 1\n[nodes.a]\npool_tokens = 1.5\n",
+            "node 'a': pool_tokens is 1.5, and must be text",
+        ),
+        (b"schema = 1\n[nodes.a]\npool_tokens = {}\n", "pool_tokens is {}, and must be"),
+        (b"schema = 1\n[nodes.a]\npool_tokens = 'many'\n", "'many', and must be a whole number, 0 or more"),
+        (b"schema = 1\n[nodes.a]\npool_tokens = -5\n", "-5, and must be a whole number, 0 or more"),
+        (b"schema = 1\n[nodes.a]\npool_tokens = true\n", "True, and must be a whole number"),
+        (b"schema = 1\n[nodes.a]\nchecks = 3\n", "checks is 3, and must be text"),
+        (b"schema = 1\n[nodes.a]\nkv_canary = 3\n", "kv_canary is 3, and must be true, false or text"),
+        (b"schema = 1\n[nodes.a]\npool_tokenz = 5\n", "pool_tokenz is nothing that this kvfence compares; pool_tokens"),
+        (b"schema = 1\n[nodes.a]\npool_tokens = 5\n[node.b]\npool_tokens = 5\n", "node is nothing that"),
         (b"schema = [\n", "not TOML"),
         (b"\xff\xfe", "not UTF-8"),
         (b"#" * ((4 << 20) + 1), "over 4 MiB"),
@@ -195,8 +232,9 @@ def test_a_lock_file_that_is_none_is_one_clear_line(tmp_path: Path, content: byt
     assert told in str(caught.value)
 
 
-FACTS = st.dictionaries(
-    st.sampled_from(FACT_NAMES), st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text()
+VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text()
+FACTS = st.lists(st.tuples(st.sampled_from(FACT_NAMES), VALUES)).map(
+    lambda facts: {name: value for name, value in facts if value is None or wrong_value(name, value) is None}
 )
 
 

@@ -22,6 +22,8 @@ from kvfence.findings.deployment import FactValue, Node, NotChecked
 from kvfence.findings.finding import Confidence, Finding
 from kvfence.findings.rule_card import RuleCard
 
+_SIZES = ("pool_tokens", "context_length")
+"""What a baseline must say of a node for the gate to hold anything of it."""
 _WATCHED_NAMES = frozenset(watched.fact for watched in WATCHED)
 
 
@@ -46,8 +48,13 @@ def findings_of(pair: Pair, *, tolerance: float) -> Iterator[Finding]:
 
 
 def gaps_of_pair(pair: Pair) -> Iterator[NotChecked]:
-    """What the baseline holds of a node and today's targets do not say: it may have moved."""
+    """What the baseline holds of a node and today's targets do not say, or the other way round: it may have moved."""
     was, shown = pair.was, pair.shown
+    unheld = [name for name in _SIZES if name not in was.facts and shown.facts.get(name) is not None]
+    if unheld:
+        values = " and ".join(f"{name} ({_value(shown.facts[name])} now)" for name in unheld)
+        what = f"{pair.lock.file} does not say its {values}, so that was compared with nothing"
+        yield NotChecked(shown.name, f"{what}; write it anew from a log that does")
     for rule in GATE_RULES:
         unseen = [
             one.fact

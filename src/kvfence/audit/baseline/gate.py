@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from kvfence.audit.baseline.lock import Lock, lock_text, read_lock, write_lock
 from kvfence.audit.baseline.pairing import Pairing, paired
 from kvfence.audit.deployment import Deployment
 from kvfence.audit.gaps import gaps_of
-from kvfence.audit.inspection import gathered, reported
+from kvfence.audit.inspection import gathered, judged, reported
 from kvfence.errors import TargetError
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.fact import NodeFacts
@@ -36,6 +36,8 @@ class Recorded:
     """The nodes that were recorded, and what could not be looked at."""
     changed: bool
     """Whether the file differs from what it was."""
+    amiss: tuple[Finding, ...]
+    """What an audit finds in what was recorded: the gate will hold it as it is."""
 
 
 def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE, access: Access = USUAL) -> AuditResult:
@@ -56,7 +58,7 @@ def check(targets: Targets, baseline: Path, *, tolerance: float = TOLERANCE, acc
         findings.extend(findings_of(pair, tolerance=tolerance))
         gaps.extend(gaps_of_pair(pair))
     findings.sort(key=lambda finding: tuple(Severity).index(finding.severity))
-    return _result(serving, findings, gaps, GATE_RULES)
+    return replace(_result(serving, findings, gaps, GATE_RULES), baseline=lock.file)
 
 
 def record(targets: Targets, baseline: Path, *, access: Access = USUAL) -> Recorded:
@@ -71,7 +73,8 @@ def record(targets: Targets, baseline: Path, *, access: Access = USUAL) -> Recor
     if not serving:
         raise TargetError(f"{baseline}: not written, since no node was recognised in {', '.join(map(str, targets))}")
     result = _result(serving, [], [*unread, *gaps_of(Deployment(serving))], ())
-    return Recorded(result, write_lock(baseline, lock_text(result.nodes, kvfence.__version__)))
+    changed = write_lock(baseline, lock_text(result.nodes, kvfence.__version__))
+    return Recorded(replace(result, baseline=str(baseline)), changed, judged(serving, ()).findings)
 
 
 def _result(

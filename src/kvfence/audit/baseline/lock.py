@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kvfence.audit.baseline.direction import NOT_LOCKED
+from kvfence.audit.baseline.lawful import TOP, wrong_name, wrong_value
 from kvfence.errors import TargetError
 from kvfence.findings.deployment import FactValue, Node
 from kvfence.findings.finding import Evidence
 
 SCHEMA = 1
 NO_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+_CHARACTERS_SHOWN = 40
 BYTES_MAX = 4 << 20
 """A node has some 20 lines of 30 bytes, so this is over 5,000 nodes; what is larger is not a lock file."""
 _HEAD = "# What `kvfence gate` compares with. Written by `kvfence gate --write`; to be reviewed.\n"
@@ -90,6 +92,8 @@ def read_lock(path: Path) -> Lock:
             f"{path}: schema {table.get('schema')!r}, and this kvfence reads {SCHEMA}; "
             f"use the kvfence that wrote it, or write it again: {_how(path)}"
         )
+    for name in table:
+        _refuse(path, wrong_name(name, TOP))
     nodes = table.get("nodes", {})
     if not isinstance(nodes, dict) or not nodes:
         raise TargetError(
@@ -147,11 +151,23 @@ def _facts(path: Path, node: str, facts: object) -> dict[str, FactValue]:
     if not isinstance(facts, dict):
         raise TargetError(f"{path}: node {node!r} is not a table of facts; write it again: {_how(path)}")
     for name, value in facts.items():
-        if not isinstance(value, str | int | bool):
-            raise TargetError(
-                f"{path}: {name} of node {node!r} is {type(value).__name__}, not text, a whole number or true or false"
-            )
+        _refuse(path, wrong_name(name), node)
+        must_be = wrong_value(name, value)
+        if must_be:
+            _refuse(path, f"{name} is {_cut(value)}, and must be {must_be}", node)
     return dict(facts)
+
+
+def _refuse(path: Path, wrong: str | None, node: str | None = None) -> None:
+    """Say what stands in the file that no gate could hold anything against."""
+    if wrong:
+        where = f"{path}: " if node is None else f"{path}: node {node!r}: "
+        raise TargetError(f"{where}{wrong}; correct it, or write it again: {_how(path)}")
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]}…"
 
 
 def _lines(text: str) -> dict[str, dict[str, int]]:
