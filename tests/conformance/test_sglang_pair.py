@@ -45,7 +45,7 @@ def test_unequal_pools_are_found_and_seen_to_leak_in(tmp_path: Path):
         critical = {one["rule"]: one for one in document["findings"] if one["severity"] == "critical"}
         assert critical.keys() == {"pool-below-context", "asymmetric-pools", "affected-version"}
         assert "122 to 505" in critical["asymmetric-pools"]["message"]
-        assert "raise prefill's pool to decode's 512 tokens" in critical["asymmetric-pools"]["fix"]
+        assert "give prefill a pool of at least 512 tokens" in critical["asymmetric-pools"]["fix"]
         assert {pair.prefill.url + "/server_info", str(pair.prefill.log)} <= {
             seen["file"] for seen in critical["pool-below-context"]["evidence"]
         }

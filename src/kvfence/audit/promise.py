@@ -10,6 +10,7 @@ Of vLLM's pool one block serves nobody (`facts/vllm_limit.py`), nor does a hundr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 
 from kvfence.audit.deployment import (
     Deployment,
@@ -65,12 +66,26 @@ def taken_at(context: int, engine: Engine | None) -> int:
     return context - LONGEST_BELOW if engine is Engine.SGLANG else context
 
 
+def pool_tokens_for(context: int, node: NodeFacts) -> int:
+    """The smallest pool, in whole pages where these are known, from which that node takes all of that context."""
+    page = node.number("page_size") or 1
+    pages = -(-context // page)
+    match engine_of(node):
+        case Engine.VLLM if _is_v0(node):
+            pages = next(n for n in count(pages) if served_by_v0(n * page, page) >= pages * page)
+        case Engine.VLLM if page > 1:
+            pages += 1
+        case Engine.SGLANG if role_of(node) is not Role.DECODE and page > LIMIT_BELOW:
+            pages += 1
+        case _:
+            pass
+    return pages * page
+
+
 def pool_for(context: int, node: NodeFacts) -> str:
     """The pool that node needs to keep that context, as a sentence calls it."""
-    if engine_of(node) is not Engine.VLLM or _is_v0(node):
-        return f"{grouped(context)} tokens"
-    page = node.number("page_size")
-    return f"{grouped(context + page)} tokens" if page else f"{grouped(context)} tokens and one block"
+    one_more = engine_of(node) is Engine.VLLM and not _is_v0(node) and not node.number("page_size")
+    return f"{grouped(pool_tokens_for(context, node))} tokens{' and one block' * one_more}"
 
 
 def _fits(node: NodeFacts) -> int | None:

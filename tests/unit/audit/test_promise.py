@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.audit.deployment import Deployment
-from kvfence.audit.promise import fitting_context, path_of
+from kvfence.audit.promise import fitting_context, path_of, pool_tokens_for
 from kvfence.cell.config import start_line
 from kvfence.cli.cell_options import CellOptions
 from kvfence.core.ids import Role
@@ -63,6 +63,49 @@ def test_the_incident_s_figure_keeps_a_page_back():
     assert "up to 681,209 tokens" in found.fix
     (unequal,) = said_of("asymmetric-pools", prefill, decode)
     assert "--context-length 681216 on prefill and on decode" in unequal.fix
+    assert "until the pool holds at least 1,048,640 tokens" in found.fix
+    assert "give prefill a pool of at least 1,048,640 tokens" in unequal.fix
+
+
+@given(POOLS, st.integers(600, 3_000_000), PAGES, st.sampled_from(["prefill", "unified"]))
+def test_the_larger_pool_that_is_named_keeps_the_context_and_one_page_less_does_not(
+    pool: int, context: int, page: int, role: str
+):
+    """What `or raise … until the pool holds` names is enough for the longest prompt, and is not more than it takes."""
+    node = sglang(role, pool_tokens=pool - pool % page, page_size=page, context_length=context)
+    needed = pool_tokens_for(context, node)
+    assert (fitting_context([sglang(role, pool_tokens=needed, page_size=page, context_length=context)]) or 0) >= context
+    assert (
+        fitting_context([sglang(role, pool_tokens=needed - page, page_size=page, context_length=context)]) or 0
+    ) < context
+
+
+@pytest.mark.parametrize("version", ["0.6.6", "0.19.1", "0.32.0"])
+@pytest.mark.parametrize("context", [4_096, 29_000, 100_001])
+def test_the_larger_pool_that_vllm_is_told_serves_the_context(version: str, context: int):
+    """V1 keeps a block back and V0 a hundredth of them: both are in the figure."""
+    node = vllm("unified", pool_tokens=1_600, page_size=16, context_length=context, engine_version=version)
+    needed = pool_tokens_for(context, node)
+    served = replace(node, facts={**node.facts, "pool_tokens": Fact(needed, node.facts["role"].seen)})
+    assert (fitting_context([served]) or 0) >= context
+
+
+@pytest.mark.parametrize(
+    ("prefill", "told"),
+    [
+        ({"pool_tokens": 2_000, "context_length": 4_096}, "give prefill a pool of at least 4,096 tokens, so that"),
+        ({"pool_tokens": 9_000, "context_length": 2_048}, "--context-length 4096 on prefill too."),
+        (
+            {"pool_tokens": 2_000, "context_length": 2_048},
+            "--context-length 4096 on prefill too, with a pool of at least 4,096 tokens.",
+        ),
+    ],
+)
+def test_what_brings_prefill_up_to_decode_is_what_it_lacks(prefill: dict[str, Value], told: str):
+    """A larger pool does nothing for prefill where its context is the shorter one, and decode's pool is no goal."""
+    decode = sglang("decode", pool_tokens=70_000, context_length=4_096)
+    (found,) = said_of("asymmetric-pools", sglang("prefill", page_size=1, **prefill), decode)
+    assert told in found.fix
 
 
 def test_what_a_real_vllm_chose_for_itself_is_what_fits():

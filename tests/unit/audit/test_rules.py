@@ -100,7 +100,7 @@ def test_the_gap_is_told_in_figures(tmp_path: Path):
     assert "681,280 tokens, 367,296 (35 %) fewer than the 1,048,576" in finding.message
     assert "681,274 to 1,048,575 tokens reach the refusal" in finding.message
     assert "--context-length 681280 on every node of the path (prompts of up to 681,273 tokens" in finding.fix
-    assert "at least 1048576" in finding.fix
+    assert "at least 1,048,576 tokens" in finding.fix
     assert finding.evidence[0].text.endswith("available_gpu_mem=17.22 GB")
 
 

@@ -33,13 +33,14 @@ from kvfence.audit.deployment import (
     Deployment,
     cell_refuses_by_type,
     cell_severity,
+    context_flag,
     engine_of,
     first_refused,
     grouped,
     refuses_like_sglang,
     version_below,
 )
-from kvfence.audit.promise import fitting_context, pool_for, setting
+from kvfence.audit.promise import fitting_context, pool_for, pool_tokens_for, setting
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.facts.sglang_limit import LIMIT_BELOW
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -88,11 +89,17 @@ def _finding(prefill: NodeFacts, decode: NodeFacts) -> Finding:
 
 
 def _raised(prefill: NodeFacts, tokens: int) -> str:
-    """How prefill comes to take what decode takes. A vLLM server does not start with a pool below its context."""
-    if engine_of(prefill) is not Engine.VLLM:
-        return f"raise prefill's pool to decode's {grouped(tokens)} tokens"
-    pool = pool_for(tokens, prefill)
-    return f"--max-model-len {tokens} on prefill too, with a pool of at least {pool}, since vLLM keeps one block back"
+    """How prefill comes to take what decode takes: a context as long, and a pool that holds it."""
+    context, pool = prefill.number("context_length"), prefill.number("pool_tokens")
+    longer = f"{context_flag(prefill)} {tokens} on prefill too" if context is not None and context < tokens else ""
+    needed = f"a pool of at least {pool_for(tokens, prefill)}"
+    if engine_of(prefill) is Engine.VLLM:
+        longer = longer or f"{context_flag(prefill)} {tokens} on prefill too"
+        return f"{longer}, with {needed}, since vLLM keeps one block back"
+    if not longer:
+        return f"give prefill {needed}, so that it takes what decode takes"
+    more = pool is None or pool < pool_tokens_for(tokens, prefill)
+    return longer + (f", with {needed}" if more else "")
 
 
 def _truncates(*nodes: NodeFacts) -> bool:

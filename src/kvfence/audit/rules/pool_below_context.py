@@ -29,9 +29,9 @@ change of quantisation, parallelism or CUDA graphs, because each changes what me
 The figure is for every node that serves the same requests: the smallest of them decides. On SGLang it keeps a page of
 prefill's pool back, without which the longest prompts pass the limit and are never run; and the longest prompt taken is
 seven below the context. Decode keeps `--num-reserved-decode-tokens` back for each request (512 unless set), which no
-log tells: where decode's pool is the smaller one, promise that much less. VLLM serves nobody from one block of its
-pool, and does not start, or never answers, with a context that needs it; V0 refuses prompts that leave less than a
-hundredth of its blocks. The figure keeps that back too.
+log tells: where decode's pool is the smaller one, promise that much less. With vLLM one block of the pool serves
+nobody, and it does not start, or never answers, with a context that needs it; V0 refuses prompts that leave less than a
+hundredth of its blocks. Both figures keep that back too: the context that fits, and the pool that would hold all of it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from kvfence.audit.deployment import (
     role_of,
     version_below,
 )
-from kvfence.audit.promise import fitting_context, path_of, pool_for, setting, taken_at
+from kvfence.audit.promise import fitting_context, path_of, pool_for, pool_tokens_for, setting, taken_at
 from kvfence.audit.source_of import source_of
 from kvfence.facts.fact import Engine, Kind, NodeFacts, Role
 from kvfence.findings.finding import Confidence, Finding, Severity
@@ -163,15 +163,16 @@ def _fix(node: NodeFacts, context: int, fits: int) -> str:
 
 
 def _larger_pool(node: NodeFacts, context: int) -> str:
-    cap = node.number("pool_cap_tokens")
+    cap, needed = node.number("pool_cap_tokens"), pool_tokens_for(context, node)
     match engine_of(node):
-        case Engine.SGLANG if cap is not None and cap < context:
-            return f"raise --max-total-tokens from {cap} to at least {context}"
+        case Engine.SGLANG if cap is not None and cap < needed:
+            return f"raise --max-total-tokens from {cap} to at least {needed}"
         case Engine.SGLANG:
-            return f"raise --mem-fraction-static until the pool holds at least {context} tokens"
+            return f"raise --mem-fraction-static until the pool holds at least {grouped(needed)} tokens"
         case Engine.CELL:
-            return f"give the pool at least {context} tokens (--{node.text('role') or 'prefill'}-pool {context})"
+            option = f"--{node.text('role') or 'prefill'}-pool {needed}"
+            return f"give the pool at least {grouped(needed)} tokens ({option})"
         case Engine.LLAMA_CPP | Engine.TGI | Engine.TENSORRT_LLM | Engine.DYNAMO:
-            return f"give the cache memory for at least {context} tokens"
+            return f"give the cache memory for at least {grouped(needed)} tokens"
         case _:
             return f"raise --gpu-memory-utilization until the pool holds at least {pool_for(context, node)}"
