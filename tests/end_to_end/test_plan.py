@@ -17,7 +17,7 @@ ON_H200 = ("--gpu", "h200", "--mem-fraction", "0.88")
     ("more", "code", "words"),
     [
         ((), 0, "Fits: "),
-        (("--fit", "163840x3"), 0, "Fits, below 2 times"),
+        (("--fit", "163840x3"), 0, "Fits, with less than 2 times"),
         (("--fit", "640_000"), 3, "Cannot be told: "),
         (("--fit", "1048576x2"), 1, "Does not fit: "),
         (("--fit", "1048576x2", "--exit-zero"), 0, "Does not fit: "),
@@ -33,7 +33,7 @@ def test_the_first_line_and_the_exit_code_say_whether_it_fits(more, code, words)
 def test_a_plan_that_does_not_fit_names_one_change_and_what_could_be_promised():
     """For who is on call: what to set, with its figure."""
     ran = run_kvfence("plan", V3, *ON_H200, "--fit", "1048576x2")
-    assert "Change: --tp 8 --pp 2 --nnodes 2" in ran.out
+    assert "Change: --tensor-parallel-size 8 --pipeline-parallel-size 2 --nnodes 2" in ran.out
     assert "--context-length " in ran.out
 
 

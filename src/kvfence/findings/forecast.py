@@ -105,7 +105,11 @@ class Forecast:
     needed: int
     """Tokens that one pool must hold: the context, or what `--fit` asks of it."""
     requests: int
-    """Requests of the context's length that one pool must hold at once."""
+    """Requests of the context's length that must be held at once, over all pools."""
+    pools: int
+    """Pools over which they are spread: more than one with data parallelism."""
+    promise: int
+    """The longest context of which the low forecast holds as many requests, as it is; 0 for none."""
     tried: tuple[Attempt, ...]
     notes: tuple[str, ...]
 

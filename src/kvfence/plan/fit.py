@@ -17,9 +17,12 @@ from kvfence.plan.setting import Engine, KvDtype, Measured, Setting
 from kvfence.plan.sglang_budget import default_fraction
 from kvfence.plan.sglang_budget import fraction as sglang_fraction
 from kvfence.plan.vllm_budget import fraction as vllm_fraction
+from kvfence.plan.vllm_pool import page_of as vllm_page
 
 FRACTION_STEP = 0.01
 VLLM_FRACTION_MAX = 0.95
+_ROUNDS_MAX = 64
+"""Each shortens the context; the models that are known need two or three."""
 NODES_MAX = 8
 """More of them is another deployment, not a change of this one."""
 
@@ -33,7 +36,11 @@ class Need:
 
     def tokens(self, setting: Setting) -> int:
         """In one pool: with data parallelism the requests are spread over as many pools."""
-        return self.context * -(-self.requests // setting.dp)
+        return self.context * self.in_one_pool(setting)
+
+    def in_one_pool(self, setting: Setting) -> int:
+        """Requests that one pool must hold."""
+        return -(-self.requests // setting.dp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,24 @@ def attempts(model: Model, setting: Setting, need: Need) -> tuple[Attempt, ...]:
         if attempt.fits:
             break
     return tuple(tried)
+
+
+def promise(model: Model, setting: Setting, need: Need) -> int:
+    """The longest context of which the low forecast holds as many requests, in tokens; 0 where there is none.
+
+    vLLM's pool is counted for the context that is promised, so a shorter one has another pool, and one of its blocks
+    serves nobody (`facts/vllm_limit.py`).
+    """
+    each = need.in_one_pool(setting)
+    context = need.context
+    for _round in range(_ROUNDS_MAX):
+        made = predict(model, replace(setting, context=context))
+        spare = vllm_page(made.cache, setting) if setting.engine is Engine.VLLM else 0
+        held = max(made.pool.low - spare, 0) // each
+        if not held or held >= context:
+            return min(held, context)
+        context = held
+    return 0
 
 
 def _attempt(model: Model, change: Change, need: Need) -> Attempt | None:
@@ -112,7 +137,7 @@ def _parallelism(setting: Setting) -> Iterator[Change]:
 def _nodes(setting: Setting) -> Iterator[Change]:
     for nodes in range(setting.nodes + 1, NODES_MAX + 1):
         more = replace(setting, nodes=nodes)
-        where = f" on {nodes} nodes" if setting.engine is Engine.VLLM else f" --nnodes {nodes}"
+        where = "" if setting.engine is Engine.VLLM else f" --nnodes {nodes}"
         for split in _splits(more, more.per_node * nodes, f"{nodes} nodes"):
             yield replace(split, flags=f"{split.flags}{where}")
 
@@ -129,7 +154,7 @@ def _splits(setting: Setting, gpus: int, what: str) -> Iterator[Change]:
     ]
     for _size, pp, dp, tp in sorted(found):
         changed = replace(setting, tp=tp, pp=pp, dp=-dp)
-        yield Change(what, changed.parallelism, _kept(changed, resplit=True))
+        yield Change(what, changed.flags, _kept(changed, resplit=True))
 
 
 def _fits_on(setting: Setting, tp: int, pp: int, dp: int, gpus: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from kvfence.findings.forecast import Cost, Forecast, Spread, Standing
 from kvfence.plan.cache import Cache, Keeps
 from kvfence.plan.context import KEYS, context_of, usable
-from kvfence.plan.fit import Need, attempts
+from kvfence.plan.fit import Need, attempts, promise
 from kvfence.plan.predict import Model, Prediction, kept_by, predict
 from kvfence.plan.setting import Engine, Role, Setting
 from kvfence.plan.sglang_budget import fraction as sglang_fraction
@@ -41,6 +41,8 @@ def plan(model: Model, setting: Setting, need: Need | None = None) -> Forecast:
         usable=_usable(made.pool, asked.context, setting),
         needed=needed,
         requests=asked.requests,
+        pools=setting.dp,
+        promise=asked.context if fits else promise(model, setting, asked),
         tried=() if fits else attempts(model, setting, asked),
         notes=tuple(_notes(model, made, asked, setting)),
     )

@@ -129,9 +129,24 @@ class Setting:
 
     @property
     def parallelism(self) -> str:
-        """As flags."""
+        """As this program's own options."""
         named = (("--tp", self.tp), ("--dp", self.dp), ("--pp", self.pp))
         return " ".join(f"{flag} {value}" for flag, value in named if value > 1 or flag == "--tp")
+
+    @property
+    def flags(self) -> str:
+        """The same as the engine's options: short forms are not all unique there, and vLLM knows no `--tp`.
+
+        SGLang 0.5.23 `server_args.py`, vLLM 0.32 `engine/arg_utils.py`.
+        """
+        sizes = (
+            ("tensor-parallel-size", self.tp),
+            ("data-parallel-size", self.dp),
+            ("pipeline-parallel-size", self.pp),
+        )
+        typed = [f"--{flag} {value}" for flag, value in sizes if value > 1 or flag.startswith("tensor")]
+        attention = [] if self.engine is Engine.VLLM or self.dp == 1 else ["--enable-dp-attention"]
+        return " ".join([*typed, *attention])
 
     def layers_here(self, count: int) -> int:
         """Layers on the fullest pipeline stage (SGLang `get_pp_indices`, vLLM `get_pp_indices`: nearly equal parts)."""

@@ -40,7 +40,7 @@ def first_line(forecast: Forecast) -> str:
             return f"Cannot be told: {asked}, and the pool holds between {pool.low:,} and {pool.high:,}."
         case Standing.TIGHT:
             return (
-                f"Fits, below {HEADROOM} times as much: {asked}, and the pool holds at least {pool.low:,}, "
+                f"Fits, with less than {HEADROOM} times the need: {asked}, and the pool holds at least {pool.low:,}, "
                 f"{pool.low - needed:,} to spare."
             )
         case Standing.FINE:
@@ -51,7 +51,10 @@ def first_line(forecast: Forecast) -> str:
 def _asked(forecast: Forecast) -> str:
     if forecast.needed == forecast.context:
         return f"the context is {forecast.context:,} tokens"
-    return f"{forecast.requests} x {forecast.context:,} asks for {forecast.needed:,} tokens in one pool"
+    asked = f"{forecast.requests} x {forecast.context:,}"
+    if forecast.pools > 1:
+        return f"{asked} over {forecast.pools} pools asks for {forecast.needed:,} tokens in one of them"
+    return f"{asked} asks for {forecast.needed:,} tokens in one pool"
 
 
 def _parts(forecast: Forecast) -> Iterator[RenderableType]:
@@ -107,8 +110,7 @@ def _change(forecast: Forecast) -> Iterator[RenderableType]:
     if change is None:
         most = max((attempt.pool.low for attempt in forecast.tried), default=0)
         yield Text(
-            f"No change that was tried fits ({len(forecast.tried)} of them, the best holds {most:,}): "
-            "promise a shorter context, or take other GPUs.",
+            f"No change that was tried fits ({len(forecast.tried)} of them, the best holds {most:,}): take other GPUs.",
             style="bold",
         )
         yield _promise(forecast)
@@ -125,7 +127,6 @@ def _change(forecast: Forecast) -> Iterator[RenderableType]:
 
 def _promise(forecast: Forecast) -> RenderableType:
     flag = "--context-length" if forecast.engine == "sglang" else "--max-model-len"
-    each = forecast.pool.low // forecast.requests
-    if not each:
+    if not forecast.promise:
         return Text("As it is, the pool may hold nothing.", style="dim")
-    return Text.assemble(("Or promise what fits as it is: ", "bold"), f"{flag} {each}")
+    return Text.assemble(("Or promise what fits as it is: ", "bold"), f"{flag} {forecast.promise}")
