@@ -12,7 +12,7 @@ from support.programs import assert_one_clear_line, run_kvfence, served, shared_
 
 @pytest.fixture(scope="module")
 def cell():
-    with served("--context", "8192", "--prefill-pool", "6400", "--taint") as running:
+    with served("--context", "8192", "--prefill-pool", "6400", "--taint", "raise") as running:
         yield running
 
 
@@ -182,7 +182,9 @@ def test_a_port_in_use_is_one_clear_line(cell):
     [
         (("--rules", "none"), ("--rules 'none'", "fenced", "placeholder")),
         (("--wire", "smoke"), ("--wire", "push", "pull")),
-        (("--taint", "--workers", "process"), ("--taint", "--workers thread")),
+        (("--taint", "raise", "--workers", "process"), ("--taint", "--workers thread")),
+        (("--taint", "yes"), ("--taint 'yes'", "raise", "record")),
+        (("--wire", "two-sided", "--wire-delay", "20"), ("--wire-delay", "push and pull")),
         (("--prefill-pool", "10"), ("--prefill-pool", "page")),
         (("--port", "99999"), ("--port", "65535")),
     ],

@@ -188,7 +188,7 @@ def _judge(cell: SteppedCell, room: RoomId, timing: str, victim: Document, asker
         secrets=victim.secrets_in(text),
         wrong_answer=answer.finished and answer.text != _honest_answer(asker),
         status=_status(answer.end),
-        oracle_saw=len(cell.stores[Role.DECODE].foreign_reads()),
+        oracle_saw=cell.stores[Role.DECODE].foreign_reads,
     )
 
 

@@ -41,6 +41,8 @@ class CellConfig:
     """Slots that prefill computes for one request before it turns to the next."""
     lease_s: float = 30.0
     """How long prefill holds pages for a pull (vLLM's NIXL connector gave 30 s where the expiry was seen)."""
+    wire_delay_s: float = 0.0
+    """The longest that a transfer of pages takes; each is drawn a time between nothing and this. One-sided wires."""
     handoff_timeout_s: float = 300.0
     """How long decode waits for a manifest; SGLang's waiting time-out is the same."""
     model: str = field(default="induction")

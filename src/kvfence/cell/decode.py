@@ -8,6 +8,7 @@ from kvfence.cell.config import CellConfig
 from kvfence.cell.driver import Driver, Plumbing
 from kvfence.cell.frames import Work
 from kvfence.cell.sequences import Sequence
+from kvfence.cell.taint import Oracle
 from kvfence.core import decode_side
 from kvfence.core import events as on
 from kvfence.core.actions import Action, ApplyWrite, DropWrite, PullPages, StartDecoding, StartHandoffTimer, StopWork
@@ -33,6 +34,8 @@ class DecodeDriver(Driver):
         self._asked: dict[RoomId, _Asked] = {}
         self._arrived: bytes = b""
         self._piece: bytes = b""
+        if config.oracle is Oracle.RECORD:
+            self._count_foreign(tokens=0, answers=0)
 
     def keep(self, event: on.Event, payload: bytes) -> None:
         """An offer brings prompt and stops; a two-sided write brings pages, which lie nowhere until core says where."""
@@ -77,8 +80,11 @@ class DecodeDriver(Driver):
         return bool(running)
 
     def _advance(self, room: RoomId, sequence: Sequence) -> None:
+        before = sequence.foreign_reads
         piece = sequence.advance(self.store)
         self.count("tokens_decoded_total")
+        if sequence.foreign_reads > before:
+            self._count_foreign(tokens=1, answers=0 if before else 1)
         if piece:
             self.happen_tokens(room, piece)
         if sequence.reason is not None:
@@ -90,6 +96,11 @@ class DecodeDriver(Driver):
                 cached_tokens=sequence.cached_tokens,
             )
             self.happen(ended)
+
+    def _count_foreign(self, *, tokens: int, answers: int) -> None:
+        """What a recording oracle sees, for `/metrics`: nought is not the same as nobody looking."""
+        self.count("foreign_tokens_total", tokens)
+        self.count("foreign_answers_total", answers)
 
     def happen_tokens(self, room: RoomId, piece: bytes) -> None:
         """Tokens go out only if core's room is decoding; they travel beside the event."""

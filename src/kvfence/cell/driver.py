@@ -99,7 +99,7 @@ class Driver(ABC):
         busy = busy or self._clear_ahead()
         self._report(idle=not busy)
         if not busy and wait_s:
-            busy = self._take_parcels(wait_s=min(wait_s, self._until_next_timer()))
+            busy = self._take_parcels(wait_s=min(wait_s, self._until_something_is_due()))
         return busy
 
     @abstractmethod
@@ -220,8 +220,10 @@ class Driver(ABC):
             fired = True
         return fired
 
-    def _until_next_timer(self) -> float:
-        return max(self._timers[0][0] - self._clock(), 0.001) if self._timers else REPORT_EVERY_S
+    def _until_something_is_due(self) -> float:
+        timer_s = self._timers[0][0] - self._clock() if self._timers else None
+        due_s = [seconds for seconds in (timer_s, self.wire.due_in_s()) if seconds is not None]
+        return max(min(due_s, default=REPORT_EVERY_S), 0.001)
 
     def _look_at_wire(self) -> bool:
         landed, pulled = self.wire.landed(), self.wire.pulled()

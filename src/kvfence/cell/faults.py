@@ -65,3 +65,7 @@ class HeldWire:
         """Rooms whose reads have ended since the last call."""
         pulled, self._pulled = self._pulled, []
         return (*pulled, *self.inner.pulled())
+
+    def due_in_s(self) -> float | None:
+        """What is held waits for `let_go`, and not for a time."""
+        return self.inner.due_in_s()

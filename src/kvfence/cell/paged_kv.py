@@ -143,9 +143,10 @@ class PagedKV:
         """Whose bytes these pages hold, where the oracle is on: for the demo's picture."""
         return self._taint.owners(page_ids)
 
-    def foreign_reads(self) -> list[str]:
-        """What a recording oracle has seen."""
-        return self._taint.foreign_reads if isinstance(self._taint, TaintShadow) else []
+    @property
+    def foreign_reads(self) -> int:
+        """How many reads of another tenant's slots a recording oracle has seen."""
+        return self._taint.foreign_reads if isinstance(self._taint, TaintShadow) else 0
 
     def owners_of_first_read(self, tenant: str) -> list[str]:
         """Whose bytes lay in the pages first read for `tenant`, where the oracle records."""

@@ -29,11 +29,15 @@ class Sequence:
         self.prompt_tokens = len(work.prompt)
         self.completion_tokens = 0
         self.cached_tokens = start.cached_tokens
+        self.foreign_reads = 0
+        """How many tokens were made from another tenant's slots, where a recording oracle sees it."""
         self.reason: Literal["stop", "length"] | None = None
 
     def advance(self, kv: PagedKV) -> bytes:
         """Read the pages, write the new token's slot, return what can be sent now."""
+        seen = kv.foreign_reads
         token = kv.next_token(self._pages, self._length, self._tail, self._tenant)
+        self.foreign_reads += kv.foreign_reads - seen
         kv.append(self._pages, self._length, self._tail, token, self._tenant)
         self._length += 1
         self.completion_tokens += 1

@@ -23,7 +23,7 @@ class Oracle(StrEnum):
     OFF = "off"
     RAISE = "raise"
     RECORD = "record"
-    """Note it and let the read go on: to see that the oracle and the answer agree."""
+    """Count it and let the read go on: to see that the oracle and the answer agree."""
 
 
 class _Numbers:
@@ -129,8 +129,8 @@ class TaintShadow:
         self.slots = slots
         self._oracle = oracle
         self.owners_read: dict[int, list[str]] = {}
-        self.foreign_reads: list[str] = []
-        """What was seen, where the oracle only records."""
+        self.foreign_reads = 0
+        """How many reads touched another tenant's slot, where the oracle only records."""
         self._page_size = slots.shape[1]
 
     @classmethod
@@ -172,7 +172,7 @@ class TaintShadow:
     def _met(self, what: str) -> None:
         if self._oracle is Oracle.RAISE:
             raise TaintError(what)
-        self.foreign_reads.append(what)
+        self.foreign_reads += 1
 
     def copied(self, source: Taint, source_ids: Sequence[int], own_ids: Sequence[int]) -> None:
         """Own pages now hold what the source's pages hold."""

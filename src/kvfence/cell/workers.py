@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue
+import random
 import signal
 import threading
 import time
@@ -21,7 +22,9 @@ from kvfence.cell.driver import Driver, Plumbing
 from kvfence.cell.frames import Control, Inbox, Outbox, Parcel
 from kvfence.cell.paged_kv import PagedKV
 from kvfence.cell.prefill import PrefillDriver
+from kvfence.cell.transports.base import PageWire
 from kvfence.cell.transports.local import LocalWire
+from kvfence.cell.transports.slow import SlowWire
 from kvfence.core.ids import Role
 
 WORKER_ROLES = (Role.PREFILL, Role.DECODE)
@@ -54,6 +57,15 @@ def new_driver(role: Role, config: CellConfig, plumbing: Plumbing) -> Driver:
     return PrefillDriver(config, plumbing) if role is Role.PREFILL else DecodeDriver(config, plumbing)
 
 
+def new_wire(role: Role, config: CellConfig, own: PagedKV, peer: PagedKV) -> PageWire:
+    """The wire of that role: at once, or as late as the config says."""
+    wire = LocalWire(own, peer)
+    if not config.wire_delay_s:
+        return wire
+    rng = random.Random(f"wire of {role}")  # noqa: S311 — the same delays in every run, nothing to guess
+    return SlowWire(wire, config.wire_delay_s, time.monotonic, rng)
+
+
 class ThreadWorkers:
     """Two threads; their stores are plain memory of this process."""
 
@@ -63,7 +75,7 @@ class ThreadWorkers:
         self.inbox: Inbox = boxes[Role.ROUTER]
         self.outboxes: Mapping[Role, Outbox] = boxes
         self.stores = stores or {role: PagedKV.private(config, role) for role in WORKER_ROLES}
-        self.drivers = {role: new_driver(role, config, self._plumbing(role, boxes)) for role in WORKER_ROLES}
+        self.drivers = {role: new_driver(role, config, self._plumbing(role, config, boxes)) for role in WORKER_ROLES}
         self._threads = {
             role: threading.Thread(target=driver.run, name=f"kvfence-{role}", daemon=True)
             for role, driver in self.drivers.items()
@@ -82,9 +94,10 @@ class ThreadWorkers:
         for thread in self._threads.values():
             thread.join(timeout=STOP_WAIT_S)
 
-    def _plumbing(self, role: Role, boxes: Mapping[Role, queue.SimpleQueue[Parcel]]) -> Plumbing:
+    def _plumbing(self, role: Role, config: CellConfig, boxes: Mapping[Role, queue.SimpleQueue[Parcel]]) -> Plumbing:
         own, peer = self.stores[role], self.stores[_peer(role)]
-        return Plumbing(store=own, wire=LocalWire(own, peer), inbox=boxes[role], outboxes=boxes, clock=time.monotonic)
+        wire = new_wire(role, config, own, peer)
+        return Plumbing(store=own, wire=wire, inbox=boxes[role], outboxes=boxes, clock=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +165,7 @@ def _run_process(role: Role, shared: _Shared) -> None:
     own, peer = stores[role], stores[_peer(role)]
     plumbing = Plumbing(
         store=own,
-        wire=LocalWire(own, peer),
+        wire=new_wire(role, shared.config, own, peer),
         inbox=shared.boxes[role],
         outboxes=shared.boxes,
         clock=time.monotonic,

@@ -36,7 +36,10 @@ class CellOptions:
     wire: str | None
     reuse: str
     workers: str
-    taint: bool
+    taint: str
+    wire_delay_s: float = 0.0
+    lease_s: float = 30.0
+    handoff_timeout_s: float = 300.0
 
     def config(self) -> CellConfig:
         """The config. Raises `UsageError`, which names the option."""
@@ -44,8 +47,12 @@ class CellOptions:
         if rules is None:
             raise UsageError(f"--rules '{self.rules}' is unknown; there are: {', '.join(NAMED)}")
         hosting = _choice("--workers", self.workers, Hosting)
-        if self.taint and hosting is not Hosting.THREAD:
+        oracle = _choice("--taint", self.taint, Oracle)
+        if oracle is not Oracle.OFF and hosting is not Hosting.THREAD:
             raise UsageError("--taint needs --workers thread: the oracle's shadow is not shared between processes")
+        wire = _choice("--wire", self.wire, Wire) if self.wire else natural_wire(rules)
+        if self.wire_delay_s and wire is Wire.TWO_SIDED:
+            raise UsageError("--wire-delay is for push and pull; with --wire two-sided pages travel as messages")
         config = CellConfig(
             model=self.model,
             context_tokens=self.context,
@@ -53,10 +60,13 @@ class CellOptions:
             decode_pool_tokens=self.decode_pool or 2 * self.context,
             page_size=self.page_size,
             rules=rules,
-            wire=_choice("--wire", self.wire, Wire) if self.wire else natural_wire(rules),
+            wire=wire,
             reuse=_choice("--reuse", self.reuse, Reuse),
             hosting=hosting,
-            oracle=Oracle.RAISE if self.taint else Oracle.OFF,
+            oracle=oracle,
+            wire_delay_s=self.wire_delay_s,
+            lease_s=self.lease_s,
+            handoff_timeout_s=self.handoff_timeout_s,
         )
         return _checked(config)
 

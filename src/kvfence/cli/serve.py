@@ -42,9 +42,16 @@ def serve(
     wire: Annotated[str | None, typer.Option(help="push, two-sided or pull; default: as the rules were seen.")] = None,
     reuse: Annotated[str, typer.Option(help="Which free page is handed out next: lifo or fifo.")] = "lifo",
     workers: Annotated[str, typer.Option(help="Workers as `thread` or as `process`.")] = "thread",
+    wire_delay: Annotated[
+        float, typer.Option(help="Longest time a transfer takes, in ms; each takes a random part of it.", min=0)
+    ] = 0.0,
+    lease: Annotated[float, typer.Option(help="Seconds that prefill keeps pages for a pull.", min=0)] = 30.0,
+    handoff_timeout: Annotated[
+        float, typer.Option(help="Seconds that decode waits for prefill before it gives up.", min=0)
+    ] = 300.0,
     taint: Annotated[
-        bool, typer.Option("--taint", help="Shadow every slot and stop at the first foreign read.")
-    ] = False,
+        str, typer.Option(help="Shadow every slot: `raise` stops at the first foreign read, `record` counts them.")
+    ] = "off",
 ) -> None:
     """Serve a model with prefill and decode on separate workers, behind an OpenAI-compatible API.
 
@@ -63,5 +70,8 @@ def serve(
         reuse=reuse,
         workers=workers,
         taint=taint,
+        wire_delay_s=wire_delay / 1000,
+        lease_s=lease,
+        handoff_timeout_s=handoff_timeout,
     )
     serve_cell(options, host=host, port=port)

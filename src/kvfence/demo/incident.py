@@ -118,7 +118,7 @@ def _owners_read(cell: RunningCell) -> tuple[str, ...]:
 
 
 def _foreign_reads(cell: RunningCell) -> int:
-    return len(_stores(cell).foreign_reads())
+    return _stores(cell).foreign_reads
 
 
 def _stores(cell: RunningCell) -> PagedKV:

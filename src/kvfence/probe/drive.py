@@ -12,7 +12,7 @@ from kvfence.probe.answers import Judge
 from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import Asked, EndpointClient, chosen_model
-from kvfence.probe.counting import Counter, Fitter
+from kvfence.probe.counting import Counter, Fitted, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
 from kvfence.probe.limits import Cost, OverLimitError
@@ -103,15 +103,18 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
 async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, watch: Watcher) -> tuple[History, str]:
     """All of a round, at most `concurrency` at a time, in the order of their numbers; and the limit that was reached.
 
-    What the limit left no room for is not in it.
+    Prompts are made first, so that a request that waits for another to end follows it at once. What the limit left no
+    room for is not in it.
     """
     free = asyncio.Semaphore(asker.options.bounds.concurrency)
 
     async def one(step: Step, number: int) -> Exchange | OverLimitError:
         async with free:
+            fitted = await asker.fit(step, number)
+        async with free:
             watch(step, number)
             try:
-                return await asker.exchange(step, number=number, round_index=round_index)
+                return await asker.exchange(step, fitted, round_index)
             except OverLimitError as limit:
                 return limit
 
@@ -153,18 +156,20 @@ class _Asker:
     began: float
     recorder: Recorder
 
-    async def exchange(self, step: Step, *, number: int, round_index: int) -> Exchange:
-        """Fit a prompt to the step's length, send it, note what came back."""
-        tenant = self.options.tenant(step.tenant)
+    async def fit(self, step: Step, number: int) -> Fitted:
+        """A prompt of the step's length; `number` is the request's in the campaign."""
         wanted = Recipe(
             seed=self.options.seed,
-            tenant=tenant.name,
+            tenant=step.tenant,
             request=number,
             filler_chars=0,
             depths=self.options.depths,
             form=step.form,
         )
-        fitted = await self.fitter.fit(wanted, step.tokens)
+        return await self.fitter.fit(wanted, step.tokens)
+
+    async def exchange(self, step: Step, fitted: Fitted, round_index: int) -> Exchange:
+        """Send a prompt, note what came back."""
         cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths, step.form.ask))
         self.client.purse.set_aside(cost)
         sent = Exchange(
@@ -201,7 +206,7 @@ class _Asker:
             answered_by=answered_by,
             ended_s=self.options.clock() - self.began,
         )
-        if number or _cannot_start(ended) is None:  # else it is asked again when the endpoint has been mended
+        if fitted.recipe.request or _cannot_start(ended) is None:  # else asked again when the endpoint has been mended
             self.recorder.ended(ended)
         return ended
 

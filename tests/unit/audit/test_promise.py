@@ -172,7 +172,7 @@ def test_the_cells_fix_typed_as_it_stands_ends_the_finding(context: int, page: i
         wire=None,
         reuse="lifo",
         workers="thread",
-        taint=False,
+        taint="off",
     )
     finding = next(iter(said_of(rule, *_started(options))))
     typed = {name: int(value) for name, value in re.findall(r"--([a-z-]+) (\d+)", finding.fix.partition("; or")[0])}

@@ -89,7 +89,7 @@ def test_the_same_prompt_leaks_under_the_rule_placeholder():
     assert cell.answers[room].finished
     assert victim.secrets_in(text)
     assert not own.secrets_in(text)
-    assert cell.stores[Role.DECODE].foreign_reads()
+    assert cell.stores[Role.DECODE].foreign_reads
 
 
 def test_the_oracle_raises_at_the_first_foreign_read():

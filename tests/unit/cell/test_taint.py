@@ -90,7 +90,7 @@ def test_a_recording_oracle_lets_the_read_go_on_and_notes_it():
     shadow.read([0, 1, 2], 9, "bob")
     shadow.scrubbed([1])
     shadow.read([0, 1, 2], 9, "bob")
-    assert len(shadow.foreign_reads) == 1
+    assert shadow.foreign_reads == 1
     assert shadow.owners_of_first_read("bob") == ["bob", "alice", ""]
     assert shadow.owners_of_first_read("carol") == []
 

@@ -37,3 +37,7 @@ class PageWire(Protocol):
     def pulled(self) -> Sequence[tuple[RoomId, tuple[Epoch, ...]]]:
         """Rooms whose reads have ended since the last call, with the source's epochs after it."""
         ...
+
+    def due_in_s(self) -> float | None:
+        """Seconds until something of its own accord happens that `landed` or `pulled` tells of; None: nothing will."""
+        ...

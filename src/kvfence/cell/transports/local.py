@@ -41,3 +41,7 @@ class LocalWire:
     def pulled(self) -> Sequence[tuple[RoomId, tuple[Epoch, ...]]]:
         """Nothing is ever held back here."""
         return ()
+
+    def due_in_s(self) -> float | None:
+        """Nothing is ever held back here."""
+        return None
