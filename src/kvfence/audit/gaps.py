@@ -19,6 +19,7 @@ from kvfence.audit.deployment import (
 )
 from kvfence.audit.rules.fix_absent import JUDGED
 from kvfence.audit.source_of import Source, source_of
+from kvfence.audit.whence import sizes_from
 from kvfence.facts.fact import Engine, NodeFacts, Role
 from kvfence.findings.deployment import NotChecked
 from kvfence.findings.source_tree import Presence, SourceTree
@@ -62,7 +63,7 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     if missing:
         what = " and ".join(missing)
         be = "is" if len(missing) == 1 else "are"
-        why = f"its {what} {be} not in {source_of(node)}; {_where(node)}"
+        why = f"its {what} {be} not in {source_of(node)}; {sizes_from(node)}"
         yield NotChecked(node.name, why, rules=_OF_SIZES)
     if role_of(node) is None:
         why = (
@@ -119,41 +120,6 @@ def _planned_gaps(node: NodeFacts) -> Iterator[NotChecked]:
     yield NotChecked(node.name, why)
     if role_of(node) is None:
         yield NotChecked(node.name, "its role does not follow from its command, so it was not compared", decisive=False)
-
-
-def _where(node: NodeFacts) -> str:
-    match source_of(node):
-        case Source.LIVE:
-            return _where_live(node)
-        case Source.SAVED:
-            return "give its log or its address as well"
-        case _:
-            return _where_logged(node)
-
-
-def _where_live(node: NodeFacts) -> str:
-    """How the rest is got from a server that answers."""
-    match engine_of(node):
-        case Engine.SGLANG:
-            return "let /server_info through, or start it with --enable-metrics, or give its log as well"
-        case Engine.VLLM:
-            return "let /metrics and /v1/models through, or give its log as well"
-        case Engine.TENSORRT_LLM:
-            return "its /metrics has the pool after a first request, once; no page has the context"
-        case Engine.DYNAMO:
-            return "ask the workers behind it"
-        case _:
-            return "its version does not tell it"
-
-
-def _where_logged(node: NodeFacts) -> str:
-    match engine_of(node):
-        case Engine.SGLANG:
-            return "give the log from its start on: the line with max_total_num_tokens= and context_len= holds both"
-        case Engine.VLLM:
-            return "give the log from its start on: the lines on KV cache size and maximum concurrency hold both"
-        case _:
-            return "give the log from its start on"
 
 
 def _pair_gaps(deployment: Deployment) -> Iterator[NotChecked]:

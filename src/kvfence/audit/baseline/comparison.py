@@ -17,6 +17,7 @@ from kvfence.audit.baseline.direction import (
 )
 from kvfence.audit.baseline.lock import Lock, LockedNode
 from kvfence.audit.deployment import grouped
+from kvfence.audit.whence import facts_from
 from kvfence.facts.fact import NodeFacts
 from kvfence.findings.deployment import FactValue, Node, NotChecked
 from kvfence.findings.finding import Confidence, Finding
@@ -63,7 +64,7 @@ def gaps_of_pair(pair: Pair) -> Iterator[NotChecked]:
         ]
         if unseen:
             what = f"the baseline has its {', '.join(unseen)}, and what was read now does not"
-            yield NotChecked(shown.name, f"{what}; give its log from its start on", rules=(rule.id,))
+            yield NotChecked(shown.name, f"{what}; {facts_from(pair.node, frozenset(unseen))}", rules=(rule.id,))
 
 
 def _is_wrong(one: Watched, was: Mapping[str, FactValue], now: Mapping[str, FactValue], tolerance: float) -> bool:

@@ -96,7 +96,8 @@ def _left_over(pairing: Pairing, lock: Lock) -> Iterator[NotChecked]:
         kind = " ".join(str(was.facts[name]) for name in ("engine", "role") if name in was.facts) or "unknown"
         yield NotChecked(
             was.name,
-            f"{lock.file} has this node ({kind}), and none of the targets does; name its log, or write it anew",
+            f"{lock.file} has this node ({kind}), and none of the targets does; name its log or its address as well, "
+            "or write the file anew if it is gone",
         )
     for node in pairing.new:
         kind = " ".join(filter(None, (node.text("engine"), node.text("role")))) or "unknown"

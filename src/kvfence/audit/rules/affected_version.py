@@ -53,7 +53,8 @@ from collections.abc import Iterator, Sequence
 from kvfence.audit.advisory import Advisory, Hit, Open
 from kvfence.audit.deployment import Deployment, engine_of
 from kvfence.audit.in_tree import Ended, judged, may_run
-from kvfence.audit.source_of import Source, source_of
+from kvfence.audit.source_of import source_of
+from kvfence.audit.whence import version_from
 from kvfence.facts.fact import Engine, NodeFacts
 from kvfence.facts.known_version import Contradiction, Unplaced, is_older, known_version
 from kvfence.findings.deployment import NotChecked
@@ -64,11 +65,6 @@ ID = "affected-version"
 CODE = "KVF302"
 _NAMES = {Engine.SGLANG: "SGLang", Engine.VLLM: "vLLM"}
 _WORST_FIRST = tuple(Severity)
-_HOW = {
-    Engine.SGLANG: "name its address as well: /server_info says the version, its log never does",
-    Engine.VLLM: "give the log from its start on, or let /version through",
-}
-_HOW_SAVED = "save the whole of its /server_info, which says the version, or name its address"
 _HOW_UNPLACED = "give the package that runs with --source: its fixes are then told from its code"
 _CONTRADICTED = "no range of versions is told, since its log contradicts itself"
 _OF_TWO = (
@@ -182,14 +178,6 @@ def _why(node: NodeFacts, left: Sequence[Open]) -> str:
         case Unplaced() as version:
             return f"{told}, and {version}, is what {source} says; {_HOW_UNPLACED}"
         case Contradiction():
-            return f"{told}, which {source} does not settle; {_how(node)}"
+            return f"{told}, which {source} does not settle; {version_from(node)}"
         case _:
-            return f"{told}, which is not in {source}; {_how(node)}"
-
-
-def _how(node: NodeFacts) -> str:
-    """How its version is found out."""
-    engine = engine_of(node)
-    if source_of(node) is Source.SAVED:
-        return _HOW_SAVED
-    return _HOW[engine] if engine else "name the address of its server"
+            return f"{told}, which is not in {source}; {version_from(node)}"
