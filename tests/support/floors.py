@@ -17,11 +17,12 @@ FLOORS = {
     "audit": (2, "left"),
     "plan": (2, "left"),
     "probe": (2, "left"),
+    "verify": (1, "right"),
     "cell": (2, "right"),
     "demo": (3, "both"),
     "cli": (4, "both"),
 }
-"""`verify`, `attack`, `engines`, `scan`, `watch` and `testing` get their floors (STYLE) when they are built."""
+"""`attack`, `engines`, `scan`, `watch` and `testing` get their floors (STYLE) when they are built."""
 
 SINGLE = {
     "kvfence": (-1, "both"),

@@ -1,0 +1,53 @@
+import pytest
+
+from kvfence.core.rules import FENCED, LEASE_EXPIRY, NO_DRAIN, PLACEHOLDER, RETIRE_AFTER_FORWARD, Wire, natural_wire
+from kvfence.verify.bound import ONE_PAGE, SMALL, TOO_LONG, TWO_PAGES, Bound, Budget
+from kvfence.verify.check import check
+from kvfence.verify.move import Kind
+from kvfence.verify.properties import Property
+
+FAULT_KINDS = {Kind.HANG_UP, Kind.TIME_OUT, Kind.DUPLICATE, Kind.DROP, Kind.CRASH}
+ALONE = Bound(
+    name="one request and everything that can befall it",
+    budget=Budget(requests=1, hang_ups=1, time_outs=1, duplicates=1, drops=1, crashes=1, faults=2),
+    shapes=(ONE_PAGE, TWO_PAGES, TOO_LONG),
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "promise", "faults", "moves"),
+    [
+        (PLACEHOLDER, Property.FOREIGN_TEXT, [], 17),
+        (RETIRE_AFTER_FORWARD, Property.TOLD, [], 6),
+        (NO_DRAIN, Property.FOREIGN_TEXT, [Kind.TIME_OUT], 17),
+        (LEASE_EXPIRY, Property.FOREIGN_TEXT, [Kind.TIME_OUT], 16),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_the_fault_of_each_historical_rule_set_is_found(rules, promise, faults, moves):
+    """With no more to go on than the rules, the known fault is found, with no fault that it does not need."""
+    *_, last = check(rules, natural_wire(rules), SMALL)
+    found = last.explored.violation
+    assert found.promise is promise
+    assert [move.kind for move in found.trace if move.kind in FAULT_KINDS] == faults
+    assert len(found.trace) == moves
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("wire", Wire)
+def test_the_fence_holds_in_every_state(wire):
+    """Every interleaving within the bound is seen, and each promise holds in all of them."""
+    runs = list(check(FENCED, wire, SMALL))
+    assert [run.faults for run in runs] == [0, 1]
+    assert all(run.explored.complete and run.explored.violation is None for run in runs)
+    assert runs[-1].explored.states > 20_000
+
+
+@pytest.mark.parametrize("wire", Wire)
+def test_one_request_outlives_everything_that_can_befall_it(wire):
+    """A worker that dies and comes back, letters that come twice or never: any two of them, at any moment."""
+    *_, last = check(FENCED, wire, ALONE)
+    assert last.explored.complete
+    assert last.explored.violation is None
+    assert last.explored.states > 3_000
