@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-COMMANDS = ("demo", "probe", "audit", "gate", "explain", "plan", "serve")
+COMMANDS = ("demo", "probe", "registry", "audit", "gate", "explain", "plan", "serve")
 """In the order of the help."""
 
 
@@ -19,6 +19,10 @@ def load(name: str) -> Callable[..., None]:  # noqa: PLR0911 — one a command
             from kvfence.cli.probe import probe  # noqa: PLC0415
 
             return probe
+        case "registry":
+            from kvfence.cli.registry import registry  # noqa: PLC0415
+
+            return registry
         case "audit":
             from kvfence.cli.audit import audit  # noqa: PLC0415
 

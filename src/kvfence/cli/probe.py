@@ -13,7 +13,7 @@ from kvfence.cli import probe_options as opt
 from kvfence.cli.output import check_writable, exit_code, people_console, run_of
 from kvfence.cli.probe_limits import limits_from, prices_from
 from kvfence.cli.probe_one import OneEndpoint, needed_url
-from kvfence.cli.probe_output import again, check_plan_format, write_plan, write_probe
+from kvfence.cli.probe_output import again, check_format, write_plan, write_probe
 from kvfence.cli.probe_providers import ProvidersFile, TenantsFile, Wanted, check_alone, compare_providers
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
 from kvfence.findings.recall import ProbeResult
@@ -26,6 +26,8 @@ from kvfence.probe.limits import Limits
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.providers.comparing import ForEach
 from kvfence.probe.record import Step
+from kvfence.probe.registry.planted import NO_REGISTRY
+from kvfence.probe.registry.registry_file import RegistryFile
 from kvfence.probe.tokenizer_file import tokenizer_of
 from kvfence.report.probe_formats import ProbeFormat
 
@@ -60,6 +62,7 @@ def probe(
     timeout: opt.Timeout = 600.0,
     seed: opt.Seed = None,
     journal: opt.JournalFile = None,
+    registry: opt.RegistryOfMarkers = None,
     output_format: opt.OutputFormat = ProbeFormat.TABLE,
     output: opt.Output = None,
     exit_zero: opt.ExitZero = False,
@@ -72,8 +75,7 @@ def probe(
     Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
     """
     began = monotonic()
-    if dry_run:
-        check_plan_format(output_format)
+    check_format(output_format, dry_run=dry_run)
     check_writable(output)
     known = read_facts(facts) if facts else None
     bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
@@ -86,6 +88,7 @@ def probe(
         counter=tokenizer_of(tokenizer) if tokenizer else None,
         requests_per_s=max_rps,
         timeout_s=timeout,
+        registry=given.with_resource(RegistryFile(registry)) if registry and not dry_run else NO_REGISTRY,
     )
     wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero, only_plan=dry_run)
     if providers is not None:
@@ -96,7 +99,7 @@ def probe(
     limits = limits_from(tokens=budget_tokens, usd=budget_usd, per_second=max_rps, prices=rates)
     context = context or (known.declared_context if known else None)
     one = OneEndpoint(url=needed_url(url), model=model, context=context, completions=completions, limits=limits)
-    book = Journal(journal) if journal else NO_JOURNAL
+    book = Journal(journal) if journal and not (dry_run and not journal.exists()) else NO_JOURNAL
     options = one.options(each, opt.keys_from(api_key_env or []), tenants, seed=seed_of(seed, book))
     if dry_run:
         write_plan(foresee(options), output_format, output)

@@ -49,6 +49,7 @@ class OneEndpoint:
             limits=self.limits,
             counter=each.counter,
             key=key_of(seed),
+            registry=each.registry,
         )
 
 

@@ -75,6 +75,13 @@ JournalFile = Annotated[
         "from it, asking nothing twice."
     ),
 ]
+RegistryOfMarkers = Annotated[
+    Path | None,
+    typer.Option(
+        "--registry",
+        help="Remember every marker in this file, before it is sent, and know those of other campaigns by it.",
+    ),
+]
 OutputFormat = Annotated[
     ProbeFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
 ]

@@ -26,9 +26,9 @@ def write_probe(result: ProbeResult, form: ProbeFormat, output: Path | None, run
     hand_back(show, report, output, machine=form is not ProbeFormat.TABLE)
 
 
-def check_plan_format(form: ProbeFormat) -> None:
+def check_format(form: ProbeFormat, *, dry_run: bool) -> None:
     """Raise `UsageError` for a format that has no words for what was not run."""
-    if form not in {ProbeFormat.TABLE, ProbeFormat.JSON}:
+    if dry_run and form not in {ProbeFormat.TABLE, ProbeFormat.JSON}:
         raise UsageError(f"--format {form} is a report of results, and --dry-run has none; use table or json with it")
 
 

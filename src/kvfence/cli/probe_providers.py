@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli.exits import ExitCode
 from kvfence.cli.output import exit_code, hand_back, people_console, run_of
-from kvfence.cli.probe_output import again, check_plan_format, write_plans
+from kvfence.cli.probe_output import again, write_plans
 from kvfence.errors import UsageError
 from kvfence.findings.foreseen import Foreseen
 from kvfence.probe.dialects.dialect import Dialect
@@ -82,9 +82,7 @@ def compare_providers(
 
     `limits`: of all vendors together; `folder`: of journals.
     """
-    if wanted.only_plan:
-        check_plan_format(wanted.form)
-    elif wanted.form not in FORMATS:
+    if not wanted.only_plan and wanted.form not in FORMATS:
         raise UsageError(f"--format {wanted.form} is a report of one endpoint; use {', '.join(FORMATS)}")
     providers = providers_in(_read(file), os.environ)
     unpriced = [one.name for one in providers if one.limits.prices is None]

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from kvfence.findings.depth_recall import NO_ANSWER, DepthRecall
 from kvfence.findings.leak_rate import LeakRate
+from kvfence.findings.origin import Origin
 from kvfence.findings.spent import Spent
 from kvfence.findings.verdict import Verdict
 
@@ -59,9 +60,11 @@ class ForeignMarker:
 
     planted_by: str
     planted_at_tokens: int | None
-    """Length of the prompt that carried it; None for a marker of another campaign."""
+    """Length of the prompt that carried it; None for a marker of a campaign that nobody here knows."""
     depth: int | None
     shown: str
+    origin: Origin | None = None
+    """For a marker of another campaign that a registry knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kvfence.findings.depth_recall import NO_ANSWER, DepthRecall
-from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict
-from kvfence.findings.redact import masked
+from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.coherence import drift
+from kvfence.probe.foreign import NO_MEMORY, LongMemory, foreign_in
 from kvfence.probe.given_back import given_back
-from kvfence.probe.markers import Marker, is_ours, markers_in, pieces_in
+from kvfence.probe.markers import Marker, pieces_in
 from kvfence.probe.prompts import Ask, markers_of, object_of
 from kvfence.probe.recital import Recital, recital
 from kvfence.probe.record import Exchange, History, Judged, Seen
@@ -42,20 +42,26 @@ class Planted:
         return {marker.text: (marker, tokens) for marker, tokens in found}
 
 
-def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_counts: bool = True) -> LengthResult:
+def judge(
+    exchange: Exchange,
+    campaign: Campaign,
+    planted: Planted,
+    *,
+    usage_counts: bool = True,
+    memory: LongMemory = NO_MEMORY,
+) -> LengthResult:
     """One answer, against what its own prompt planted and what was planted before.
 
-    `usage_counts`: whether the endpoint's usage has shown to be a count of what is sent.
+    `usage_counts`: whether the endpoint's usage has shown to be a count of what is sent; `memory`: who knows other
+    campaigns' markers.
     """
     own = tuple(marker.text for marker in markers_of(exchange.recipe, campaign.key))
-    known = {text: place for text, place in planted.met_in(exchange.answer).items() if text not in own}
-    strays = _strays(exchange.answer, own, known)
-    foreign = (*(_of_campaign(*place) for place in known.values()), *(_of_another(text) for text in strays))
-    others = bool(strays) or any(marker.place.tenant != exchange.recipe.tenant for marker, _ in known.values())
-    read = recital(exchange.answer, own, cut=exchange.finish_reason == CUT_AT_LIMIT, known=frozenset({*known, *strays}))
+    known = planted.met_in(exchange.answer)
+    foreign = foreign_in(exchange.answer, own, known, tenant=exchange.recipe.tenant, memory=memory)
+    read = recital(exchange.answer, own, cut=exchange.finish_reason == CUT_AT_LIMIT, known=foreign.texts)
     is_json = exchange.recipe.form.ask is Ask.JSON
     elsewhere = exchange.answered_by and f"it was answered by {exchange.answered_by}, and not by whom it was sent to"
-    if others:
+    if foreign.is_leak:
         verdict, why = LengthVerdict.LEAK, elsewhere
     elif elsewhere:
         verdict, why = LengthVerdict.ELSEWHERE, elsewhere
@@ -63,11 +69,11 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         verdict, why = verdict_without_answer(exchange.status, exchange.detail), ""
     elif usage_counts and (short := usage_shortfall(exchange)):
         verdict, why = LengthVerdict.TRUNCATED, short
-    elif is_json and not known:
+    elif is_json and not foreign.earlier:
         cut = exchange.finish_reason == CUT_AT_LIMIT
         verdict, why = given_back(exchange.answer, object_of(exchange.recipe, campaign.key), cut=cut)
     else:
-        verdict, why = _of_content(read, cut=exchange.finish_reason == CUT_AT_LIMIT, earlier=len(known))
+        verdict, why = _of_content(read, cut=exchange.finish_reason == CUT_AT_LIMIT, earlier=foreign.earlier)
     return LengthResult(
         tokens=exchange.tokens,
         why=exchange.step.why,
@@ -75,8 +81,8 @@ def judge(exchange: Exchange, campaign: Campaign, planted: Planted, *, usage_cou
         verdict=verdict,
         recalled=len(read.recalled),
         planted=len(own),
-        foreign=len(foreign),
-        evidence=foreign,
+        foreign=len(foreign.evidence),
+        evidence=foreign.evidence,
         detail="; ".join(filter(None, (why, exchange.detail))),
         scenario=exchange.step.scenario,
         by_depth=_by_depth(read) if exchange.status == SUCCESS and not (is_json or elsewhere) else NO_ANSWER,
@@ -107,6 +113,7 @@ class Judge:
     """Judges round by round, and remembers what was planted."""
 
     campaign: Campaign
+    memory: LongMemory = NO_MEMORY
     _planted: Planted = field(default_factory=Planted)
     _usage_counts: bool | None = None
     """Whether the endpoint's usage is a count of what is sent; None until a right answer has shown it."""
@@ -119,18 +126,12 @@ class Judge:
 
     def _judge_one(self, exchange: Exchange) -> LengthResult:
         if self._usage_counts is None:
-            plain = judge(exchange, self.campaign, self._planted, usage_counts=False)
+            plain = judge(exchange, self.campaign, self._planted, usage_counts=False, memory=self.memory)
             known = exchange.foretold_tokens is not None and exchange.usage_tokens is not None
             if known and plain.verdict is LengthVerdict.CLEAN:
                 self._usage_counts = not usage_shortfall(exchange)  # all that was sent was read, so usage is wrong
-        return judge(exchange, self.campaign, self._planted, usage_counts=self._usage_counts is not False)
-
-
-def _strays(answer: str, own: tuple[str, ...], known: Iterable[str]) -> list[str]:
-    """Markers of other campaigns. One that shares a piece with an own one is that one with changed characters."""
-    pieces = frozenset().union(*(pieces_in(text) for text in own))
-    met = [text for text in dict.fromkeys(markers_in(answer)) if text not in own and text not in known]
-    return [text for text in met if is_ours(text) and pieces.isdisjoint(pieces_in(text))]
+        usage_counts = self._usage_counts is not False
+        return judge(exchange, self.campaign, self._planted, usage_counts=usage_counts, memory=self.memory)
 
 
 def _of_content(read: Recital, *, cut: bool, earlier: int) -> tuple[LengthVerdict, str]:
@@ -153,14 +154,3 @@ def _of_markers(read: Recital, back: str, *, cut: bool) -> tuple[LengthVerdict, 
     if cut and read.is_start and (read.recalled or not read.had_room):
         return LengthVerdict.INCONCLUSIVE, f"{back} before the answer ended at its limit of tokens"
     return LengthVerdict.LOST, back
-
-
-def _of_campaign(marker: Marker, tokens: int) -> ForeignMarker:
-    place = marker.place
-    return ForeignMarker(
-        planted_by=place.tenant, planted_at_tokens=tokens, depth=place.depth, shown=masked(marker.text)
-    )
-
-
-def _of_another(text: str) -> ForeignMarker:
-    return ForeignMarker(planted_by="another campaign", planted_at_tokens=None, depth=None, shown=masked(text))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from kvfence.errors import TargetError
+from kvfence.errors import KvfenceError, TargetError
 from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
 from kvfence.probe.by_scenario import by_scenario
@@ -21,6 +21,7 @@ from kvfence.probe.patience import TOO_MANY
 from kvfence.probe.prompts import Recipe, answer_tokens
 from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
+from kvfence.probe.registry.remembering import Remembering
 from kvfence.probe.replies import ModelCard, Reply
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds, Target, Tenant
@@ -53,15 +54,17 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
     target = options.target
     limits = with_requests(options.limits, options.bounds)
     stopped_by = ""
+    remembering = Remembering(recorder, options.registry)
     async with EndpointClient(target, limits=limits, patience=options.patience, share=options.share) as client:
         card = await _card(client, options)
         campaign = campaign_of(options, target.declared_context or card.declared_context)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester), target.dialect.counted_by)
         fitter = Fitter(options.key, options.counter or ask_endpoint)
         began = options.clock()
-        asker = _Asker(client, card, options, fitter, began, recorder)
-        judge = Judge(campaign)
-        rounds = recorder.begin(About(target.shown, card.name, campaign, options.bounds, target.dialect.described))
+        asker = _Asker(client, card, options, fitter, began, remembering)
+        judge = Judge(campaign, remembering)
+        about = About(target.shown, card.name, campaign, options.bounds, target.dialect.described)
+        rounds = remembering.begin(about)
         seen: Seen = tuple(one for exchanges in rounds for one in judge.judge(exchanges))
         for one in seen:
             client.purse.recall(one.exchange.spent, one.exchange.tries)
@@ -118,8 +121,12 @@ async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, wat
             except OverLimitError as limit:
                 return limit
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=first)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=first)]
+    except ExceptionGroup as errors:
+        # A file that cannot be written any more is one clear line, whatever else was under way.
+        raise next((one for one in errors.exceptions if isinstance(one, KvfenceError)), errors) from None
     results = [task.result() for task in tasks]
     reached = next((str(result) for result in results if isinstance(result, OverLimitError)), "")
     return tuple(result for result in results if isinstance(result, Exchange)), reached

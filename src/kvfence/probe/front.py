@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -15,6 +17,8 @@ from kvfence.probe.limits import Limits, Prices
 from kvfence.probe.options import Options, key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
 from kvfence.probe.record import DEFAULT_SCENARIOS
+from kvfence.probe.registry.planted import NO_REGISTRY
+from kvfence.probe.registry.registry_file import RegistryFile
 from kvfence.probe.target import LONGEST, Bounds, Target, Tenant, parse_url
 
 __all__ = ["Bounds", "Options", "ProbeResult", "Settings", "Target", "Tenant", "run", "run_async"]
@@ -61,6 +65,8 @@ class Settings(TypedDict, total=False):
     timeout_s: float
     seed: int
     journal: Path
+    registry: Path
+    """Remembers every marker before it is sent, and knows those of other campaigns."""
 
 
 def run(
@@ -93,7 +99,10 @@ async def run_async(
     """`run`, for a caller who has an event loop."""
     kept = recorder or _journal(settings)
     if isinstance(target, str):
-        return await probe(options_for(target, seed_of(settings.get("seed"), kept), settings), watch, kept)
+        options = options_for(target, seed_of(settings.get("seed"), kept), settings)
+        file = settings.get("registry")
+        with RegistryFile(file) if file is not None else nullcontext(NO_REGISTRY) as registry:
+            return await probe(replace(options, registry=registry), watch, kept)
     if settings:
         raise UsageError(f"{', '.join(settings)}: Options say all; settings go with an address")
     return await probe(target, watch, kept)

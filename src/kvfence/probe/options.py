@@ -13,6 +13,7 @@ from kvfence.probe.limits import UNLIMITED, Limits, Share
 from kvfence.probe.patience import PATIENCE, Patience
 from kvfence.probe.prompts import DEPTHS, answer_tokens, fixed_chars
 from kvfence.probe.record import Scenario
+from kvfence.probe.registry.planted import NO_REGISTRY, Registry
 from kvfence.probe.target import Bounds, Target, Tenant
 
 SHORTEST_CONTEXT = 1024
@@ -39,6 +40,8 @@ class Options:
     patience: Patience = PATIENCE
     share: Share | None = None
     """Of what several campaigns may spend together."""
+    registry: Registry = field(default=NO_REGISTRY, repr=False)
+    """What remembers the markers of this campaign, and of all others."""
     clock: Callable[[], float] = time.monotonic
 
     def tenant(self, name: str) -> Tenant:

@@ -90,7 +90,7 @@ def refused_though_declared(seen: Seen, campaign: Campaign) -> tuple[int, ...]:
 def _known_bad(seen: Seen, campaign: Campaign) -> tuple[ProbeVerdict, str] | None:
     leaks = [one.result for one in seen if one.result.verdict is LengthVerdict.LEAK]
     if leaks:
-        return ProbeVerdict.LEAK, f"another tenant's marker came back at {_where(leaks)}"
+        return ProbeVerdict.LEAK, f"{_whose(leaks)} came back at {_where(leaks)}"
     results = harvests(seen)
     if control_failed(results):
         return None
@@ -110,6 +110,18 @@ def _where(results: Sequence[LengthResult]) -> str:
     manners = dict.fromkeys(result.scenario for result in results)
     only = "" if Scenario.SWEEP in manners else f", in {' and '.join(manners)} and not in the sweep"
     return f"{min(result.tokens for result in results):,} prompt tokens{only}"
+
+
+def _whose(leaks: list[LengthResult]) -> str:
+    """Of this campaign's tenants first; then of a campaign that a registry knows; then of one that nobody knows."""
+    markers = [marker for leak in leaks for marker in leak.evidence]
+    if any(marker.origin is None and marker.depth is not None for marker in markers):
+        return "another tenant's marker"
+    for marker in markers:
+        if (origin := marker.origin) is not None:
+            when = f", planted {origin.planted_at}" if origin.planted_at else ""
+            return f"a marker of {marker.planted_by} of campaign {origin.campaign} at {origin.endpoint}{when},"
+    return "a well-formed marker of another campaign or key (a --registry that was kept tells whose)"
 
 
 def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[int]:

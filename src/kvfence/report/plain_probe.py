@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kvfence.findings.recall import LengthResult, ProbeResult
+from kvfence.findings.recall import ForeignMarker, LengthResult, ProbeResult
 from kvfence.report.plain import plain, plain_name
 
 
@@ -21,7 +21,16 @@ def plain_probe(result: ProbeResult) -> ProbeResult:
 
 
 def _length(length: LengthResult) -> LengthResult:
-    evidence = tuple(
-        replace(marker, planted_by=plain(marker.planted_by), shown=plain(marker.shown)) for marker in length.evidence
-    )
+    evidence = tuple(_marker(marker) for marker in length.evidence)
     return replace(length, why=plain(length.why), detail=plain(length.detail), evidence=evidence)
+
+
+def _marker(marker: ForeignMarker) -> ForeignMarker:
+    origin = marker.origin and replace(
+        marker.origin,
+        campaign=plain(marker.origin.campaign),
+        seed=plain(marker.origin.seed),
+        endpoint=plain_name(marker.origin.endpoint),
+        model=plain_name(marker.origin.model),
+    )
+    return replace(marker, planted_by=plain(marker.planted_by), shown=plain(marker.shown), origin=origin)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kvfence.findings.deployment import AuditResult, Node, NotChecked
 from kvfence.findings.finding import Evidence, Finding
+from kvfence.findings.origin import Origin
 from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeResult
 from kvfence.findings.verdict import Verdict
 from kvfence.report.not_covered import not_covered
@@ -79,4 +80,11 @@ def sights(length: LengthResult) -> tuple[str, ...]:
 def _sight(marker: ForeignMarker) -> str:
     place = f", depth {marker.depth}" if marker.depth is not None else ""
     planted = f", planted at {marker.planted_at_tokens:,} prompt tokens" if marker.planted_at_tokens else ""
-    return f"{marker.shown} of {marker.planted_by}{planted}{place}"
+    origin = f", {said_of_origin(marker.origin)}" if marker.origin else ""
+    return f"{marker.shown} of {marker.planted_by}{planted}{place}{origin}"
+
+
+def said_of_origin(origin: Origin) -> str:
+    """Which campaign, when, and where, in words."""
+    when = origin.planted_at or "at a time that is not known"
+    return f"by campaign {origin.campaign} ({origin.model} at {origin.endpoint}, seed {origin.seed}) {when}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from kvfence.findings.leak_rate import LeakRate
+from kvfence.findings.origin import Origin
 from kvfence.findings.recall import ProbeResult
 
 SCHEMA = 1
@@ -58,12 +59,24 @@ def document(result: ProbeResult) -> Document:
                         "planted_at_tokens": marker.planted_at_tokens,
                         "depth": marker.depth,
                         "shown": marker.shown,
+                        "origin": marker.origin and _origin(marker.origin),
                     }
                     for marker in length.evidence
                 ],
             }
             for length in result.lengths
         ],
+    }
+
+
+def _origin(origin: Origin) -> Document:
+    return {
+        "campaign": origin.campaign,
+        "seed": origin.seed,
+        "endpoint": origin.endpoint,
+        "model": origin.model,
+        "request": origin.request,
+        "planted_at": origin.planted_at,
     }
 
 

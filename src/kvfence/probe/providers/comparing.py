@@ -24,6 +24,7 @@ from kvfence.probe.patience import PATIENCE, Patience
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.providers.provider import Provider
 from kvfence.probe.record import Scenario
+from kvfence.probe.registry.planted import NO_REGISTRY, Registry
 from kvfence.probe.target import Bounds
 
 SEED_FILE = "seed"
@@ -43,6 +44,8 @@ class ForEach:
     patience: Patience = PATIENCE
     timeout_s: float = 600.0
     """Of each answer, of a vendor that names no other."""
+    registry: Registry = field(default=NO_REGISTRY, repr=False)
+    """Remembers every marker; vendors that rest on the same servers show in it."""
 
 
 WatcherOf = Callable[[Provider], Watcher]
@@ -115,6 +118,7 @@ def options_of(provider: Provider, each: ForEach, seed: int, till: Till) -> Opti
         limits=replace(limits, requests_per_s=limits.requests_per_s or each.requests_per_s),
         patience=each.patience,
         share=till.share(provider.name),
+        registry=each.registry,
     )
 
 

@@ -1,0 +1,160 @@
+"""The registry as an SQLite file: one transaction a prompt, on disk before the prompt is sent.
+
+It is in SQLite's rollback mode and not in WAL: a file that is shared is copied, mailed and put on network drives, and
+in this mode it is one file whenever nobody writes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from kvfence.errors import TargetError
+from kvfence.findings.origin import CampaignKept, Origin
+from kvfence.probe.markers import pieces_in
+from kvfence.probe.registry import statements as sql
+from kvfence.probe.registry.pieces import piece_number, piece_numbers
+from kvfence.probe.registry.planted import KnownCampaign, PlantedPrompt, Remembered
+from kvfence.probe.sqlite_file import open_file, open_to_read, transaction
+
+WHAT = "a registry of kvfence's markers"
+_ASKED_AT_ONCE = 500
+"""SQLite's own bound on the values of one statement was 999 for long."""
+
+
+class RegistryFile:
+    """One registry; a context manager, for one thread."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time, read_only: bool = False) -> None:
+        """Open it, or make it; `read_only`: it must be there, and is not changed.
+
+        Args:
+            path: Where it is.
+            clock: Seconds since 1970.
+            read_only: For a file that is only looked at.
+
+        Raises:
+            UsageError: it is another kind of file, or of a newer version.
+            TargetError: it cannot be read, or not written.
+        """
+        self.path = path
+        self._clock = clock
+        if read_only:
+            self._database = open_to_read(path, application=sql.APPLICATION, what=WHAT, version=sql.VERSION)
+        else:
+            self._database = open_file(
+                path, application=sql.APPLICATION, schema=sql.SCHEMA, what=WHAT, version=sql.VERSION
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def now_ms(self) -> int:
+        """The time that is noted for what is planted now."""
+        return int(self._clock() * 1000)
+
+    def begin(self, campaign: KnownCampaign) -> None:
+        """A campaign begins, or goes on. Raises `TargetError`."""
+        with self._writing():
+            self._database.execute(sql.CAMPAIGN, (campaign.id, campaign.seed, campaign.url, campaign.model))
+
+    def plant(self, prompt: PlantedPrompt) -> None:
+        """Remember a prompt's markers; they are on disk when this returns. Raises `TargetError`."""
+        self.plant_all((prompt,))
+
+    def plant_all(self, prompts: Iterable[PlantedPrompt], campaigns: Iterable[KnownCampaign] = ()) -> None:
+        """Remember many prompts, all or none; those that are known already stay as they are. Raises `TargetError`."""
+        with self._writing():
+            for campaign in campaigns:
+                self._database.execute(sql.CAMPAIGN, (campaign.id, campaign.seed, campaign.url, campaign.model))
+            for prompt in prompts:
+                number = prompt.id
+                row = (prompt.campaign, prompt.tenant, prompt.request, prompt.tokens, prompt.planted_ms)
+                self._database.execute(sql.PROMPT, (number, *row, " ".join(prompt.markers)))
+                found = frozenset().union(*map(piece_numbers, prompt.markers))
+                self._database.executemany(sql.PIECE, [(piece, number) for piece in found])
+
+    def requests_of(self, campaign: str) -> frozenset[int]:
+        """The numbers of the requests that are known of a campaign."""
+        rows = self._read(sql.REQUESTS, (campaign,))
+        return frozenset(request for (request,) in rows)
+
+    def whose(self, pieces: frozenset[str]) -> tuple[Remembered, ...]:
+        """The markers that have at least one of these pieces, each as often as it was planted, the latest last."""
+        wanted = sorted(pieces)
+        found: dict[Remembered, None] = {}
+        for start in range(0, len(wanted), _ASKED_AT_ONCE):
+            numbers = [piece_number(piece) for piece in wanted[start : start + _ASKED_AT_ONCE]]
+            for row in self._read(sql.WHOSE.format(", ".join("?" * len(numbers))), numbers):
+                found.update(dict.fromkeys(_remembered(row, pieces)))
+        return tuple(found)
+
+    def campaigns(self) -> Iterator[KnownCampaign]:
+        """All of them."""
+        for number, seed, url, model in self._read(sql.CAMPAIGNS, ()):
+            yield KnownCampaign(id=number, seed=seed, url=url, model=model)
+
+    def prompts(self) -> Iterator[PlantedPrompt]:
+        """All of them, one after the other, in an order that follows from their content."""
+        for _, campaign, tenant, request, tokens, planted, markers in self._read(sql.PROMPTS, ()):
+            yield PlantedPrompt(
+                campaign=campaign,
+                tenant=tenant,
+                request=request,
+                tokens=tokens,
+                planted_ms=planted,
+                markers=tuple(markers.split()),
+            )
+
+    def kept(self) -> tuple[CampaignKept, ...]:
+        """What it holds of each campaign, the oldest first."""
+        return tuple(
+            CampaignKept(
+                campaign=number,
+                seed=seed,
+                endpoint=url,
+                model=model,
+                prompts=prompts,
+                markers=markers,
+                first_planted_s=_seconds(first),
+                last_planted_s=_seconds(last),
+            )
+            for number, seed, url, model, prompts, markers, first, last in self._read(sql.KEPT, ())
+        )
+
+    def _read(self, statement: str, values: Iterable[object]) -> Iterator[Any]:
+        try:
+            yield from self._database.execute(statement, tuple(values))
+        except sqlite3.Error as error:
+            raise TargetError(f"{self.path}: cannot be read as {WHAT}: {error}; name another file") from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with transaction(self._database):
+                yield
+        except sqlite3.Error as error:
+            raise TargetError(
+                f"{self.path}: cannot be written: {error}; nothing is sent whose markers would not be known"
+            ) from error
+
+
+def _remembered(row: Any, pieces: frozenset[str]) -> Iterator[Remembered]:
+    tenant, request, tokens, planted, markers, campaign, seed, url, model = row
+    origin = Origin(
+        campaign=campaign, seed=seed, endpoint=url, model=model, request=request, planted_s=_seconds(planted)
+    )
+    for depth, text in enumerate(markers.split(), start=1):
+        if not pieces.isdisjoint(pieces_in(text)):
+            yield Remembered(text=text, tenant=tenant, depth=depth, tokens=tokens, origin=origin)
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return milliseconds / 1000 if milliseconds else None
