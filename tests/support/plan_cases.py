@@ -90,10 +90,19 @@ read on. It is 9 % low and outside the spread. The log says why: that version of
 layer and then made rows of 788, so it took 19 GiB more than its own fraction allowed, and had 4 GiB left for graphs.
 A plan keeps to what the rows take.
 
+One more came after that: Gemma 4's model of 26 billion numbers on vLLM. Its 21.5 GiB stood in what the search gave; the
+formulas were older, and said 23.51 GiB, 9.3 % high. Its log has 48.5 GiB of weights where 46.77 had been counted, and
+the engines' source says why: each layer has its plain feed-forward part beside the experts, and full layers have wider
+heads (vLLM `models/gemma4.py Gemma4DecoderLayer`, SGLang's alike). With both the weights are 47.98 GiB and what is left
+is 22.29, 3.7 % high. Nothing else was changed.
+
 ## What is missing
 
-From the config alone there is no log of SGLang with windows, none of vLLM with latent or sparse attention, and none of
-sparse attention on NVIDIA's GPUs: threads that were searched leave out the GPU, the fraction or the tokens. Their
+From the config alone there is no log of SGLang with windows (Gemma, gpt-oss, Llama 4), none of vLLM with latent or
+sparse attention, and none of sparse attention on NVIDIA's GPUs. They were searched for twice. Found and not taken:
+gpt-oss-120b on four A100 (a fork of SGLang that keeps room for two ways to split the model), MiMo-V2-Flash in
+sgl-project/sglang#18039 (no GPU is named), DeepSeek-V2-Lite in vllm-project/vllm#15871 (weights on the CPU), and
+DeepSeek-V4-Flash in vllm-project/vllm#51041 and #51454 (a cache of several kinds that no formula here counts). Their
 arithmetic is tested where the memory is given.
 """
 

@@ -85,7 +85,12 @@ def _experts(config: ModelConfig) -> int:
 
 
 def shared_width(config: ModelConfig) -> int:
-    """Inner width of the experts that every token takes, together; 0 without."""
+    """Inner width of what every token takes beside the routed experts; 0 without.
+
+    Gemma 4 keeps its whole feed-forward part there: vLLM 0.19 and SGLang `models/gemma4*.py Gemma4DecoderLayer`.
+    """
+    if config.get("enable_moe_block") is True:
+        return dense_width(config)
     width = config.count("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
     if not width and config.count("n_shared_experts"):
         width = config.count("n_shared_experts") * config.count("moe_intermediate_size", "intermediate_size")
@@ -115,6 +120,9 @@ def _attention(config: ModelConfig) -> tuple[int, int]:
         split, whole = _one_attention(config)
         return full * split + recurrent * linear.parameters(config), full * whole
     split, whole = _one_attention(config)
+    if sliding.matches(config) and config.get("global_head_dim") is not None:
+        full = sliding.full_layers(config)
+        return (config.layers - full) * split + full * _global(config), config.layers * whole
     if sliding.matches(config) and config.get("swa_num_key_value_heads") is not None:
         split = (split + _plain(config, config.whole("swa_num_key_value_heads"))) // 2
     return config.layers * split, config.layers * whole
@@ -129,6 +137,12 @@ def _plain(config: ModelConfig, kept: int) -> int:
     values = config.whole("v_head_dim", default=width)
     gate = 2 if config.get("attn_output_gate") is True or config.architecture.startswith("Qwen3Next") else 1
     return config.hidden * (gate * heads * width + heads * values + kept * (width + values))
+
+
+def _global(config: ModelConfig) -> int:
+    """Of a full layer of Gemma 4, whose heads are wider than those with a window; vLLM `models/gemma4.py`."""
+    width, kept = config.whole("global_head_dim"), config.whole("num_global_key_value_heads", default=key_heads(config))
+    return config.hidden * 2 * width * (query_heads(config) + kept)
 
 
 def _latent(config: ModelConfig) -> tuple[int, int]:

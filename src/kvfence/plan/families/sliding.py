@@ -78,6 +78,12 @@ def _has_two_pools(config: ModelConfig, setting: Setting) -> bool:
     return config.architecture in SGLANG_WITH_TWO_POOLS or config.get("is_hybrid_swa") is True
 
 
+def full_layers(config: ModelConfig) -> int:
+    """How many layers keep every token."""
+    slides = _slides(config)
+    return len(slides) - sum(slides)
+
+
 def window_bytes(config: ModelConfig, setting: Setting) -> int:
     """Of one token in a layer with a window, whose heads may differ (`swa_head_dim`, `swa_num_key_value_heads`).
 
