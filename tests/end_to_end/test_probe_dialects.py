@@ -1,5 +1,6 @@
 """Anthropic's and OpenRouter's endpoints are probed as OpenAI's are, and what only they do has its verdict."""
 
+import logging
 from dataclasses import replace
 
 import pytest
@@ -114,16 +115,16 @@ def test_a_provider_that_does_not_serve_the_model_is_one_clear_line():
         ("openrouter", "echo-key", LengthVerdict.ERROR, "[the api key] is not known"),
     ],
 )
-def test_what_a_vendor_does_past_a_limit_has_its_verdict(tmp_path, kind, twist, verdict, words):
-    """And its key is in no journal."""
+def test_what_a_vendor_does_past_a_limit_has_its_verdict(tmp_path, caplog, *, kind, twist, verdict, words):
+    """And its key is in no journal and no log."""
     serve, dialect = SERVERS[kind]
     path = tmp_path / "journal"
-    bounds = Bounds(lengths=(2900, 3000), seeds_each=1)
+    caplog.set_level(logging.INFO)  # below that, httpcore writes down the headers that a server sends
     with serve(TWISTED, twist) as server, Journal(path) as journal:
-        result = run(options(server.url, dialect, bounds), recorder=journal)
-    rows = {row.tokens: row for row in result.lengths[1:]}
-    row = rows[max(rows)]
+        result = run(options(server.url, dialect), recorder=journal)
+    row = result.lengths[-1]
     assert row.verdict is verdict, row
+    assert A.api_key not in caplog.text
     assert words in row.detail
     assert A.api_key.encode() not in path.read_bytes()
     unknown = {LengthVerdict.ERROR, LengthVerdict.ELSEWHERE}
@@ -188,6 +189,17 @@ def test_a_journal_of_another_pinned_provider_is_another_campaign(tmp_path):
             pytest.raises(UsageError, match=r"with deepinfra/fp8 pinned, not OpenRouter with azure pinned"),
         ):
             run(options(server.url, OpenRouter(pinned="azure")), recorder=journal)
+
+
+def test_a_model_that_thinks_has_room_for_it():
+    """In every answer's limit, in what is set aside, and in the longest prompt that fits."""
+    with anthropic() as server:
+        plain = options(server.url, MESSAGES, Bounds())
+        thinking = replace(plain, target=replace(plain.target, thinking_tokens=1000))
+        lengths = [max(row.tokens for row in run(one).lengths[:-1]) for one in (plain, thinking)]
+    limits = {body["max_tokens"] for body in server.asked}
+    assert max(limits) - min(limits) == 1000
+    assert lengths[0] - lengths[1] == 1000
 
 
 def test_fields_that_an_endpoint_refuses_can_be_left_out():

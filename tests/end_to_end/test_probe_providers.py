@@ -1,13 +1,19 @@
 """`kvfence probe --providers`: the same campaign over several vendors of one model, in one table."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from kvfence.cli.probe_providers import tenants_from
+from kvfence.errors import UsageError
 from kvfence.findings.comparison import Refusals
 from kvfence.findings.verdict import Verdict
+from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.limits import Till
 from kvfence.probe.patience import Patience
 from kvfence.probe.providers.comparing import ForEach, compare
@@ -89,16 +95,39 @@ def test_vendors_never_meet_the_same_prompt():
     assert len(set(prompts)) == len(prompts)
 
 
-@pytest.mark.parametrize("budget", [3_000, 12_000, 20_000])
-def test_a_budget_of_all_is_never_exceeded(budget):
-    """By the servers' own count, whoever spends it; what broke on the way counts in full."""
-    broken = Behaviour(limit=1000, fault="cut")
-    with endpoint(broken) as one, endpoint() as two, anthropic() as three:
-        tables = rows(("openai", one), ("openai", two), ("anthropic", three))
-        told = compare(parsed(tables), ForEach(patience=SHORT.patience), seed=7, till=Till(tokens_max=budget))
+@given(
+    budget=st.integers(1, 40_000),
+    fault=st.sampled_from([None, "cut", "usage", "reset"]),
+    twists=st.tuples(
+        st.sampled_from(["", "overloaded", "error-event", "declined"]),
+        st.sampled_from(["", "later-200", "error-200", "elsewhere", "compressed"]),
+    ),
+    chars_a_token=st.sampled_from([1.0, 4.0]),
+)
+@settings(max_examples=10, deadline=None)
+def test_a_budget_of_all_is_never_exceeded(budget, fault, twists, chars_a_token):
+    """By the servers' own count, whoever spends it, in whatever dialect; what broke on the way counts in full."""
+    behaviour = Behaviour(limit=1000, chars_a_token=chars_a_token)
+    with (
+        endpoint(replace(behaviour, fault=fault)) as one,
+        anthropic(behaviour, twists[0]) as two,
+        openrouter(behaviour, twists[1]) as three,
+    ):
+        tables = rows(("openai", one), ("anthropic", two), ("openrouter", three))
+        told = compare(parsed(tables), SHORT, seed=7, till=Till(tokens_max=budget))
         taken = one.taken + two.taken + three.taken
     assert taken <= told.tokens <= budget
-    assert any(f"{budget:,} tokens for all" in (row.result.reason if row.result else "") for row in told.providers)
+
+
+def test_what_a_budget_of_all_left_no_room_for_is_said_of_whom_it_concerns():
+    """Each vendor's row names the budget, and what was not asked."""
+    with endpoint() as one, anthropic() as two:
+        tables = rows(("openai", one), ("anthropic", two))
+        told = compare(parsed(tables), SHORT, seed=7, till=Till(tokens_max=9_000))
+    first, second = (row.result for row in told.providers)
+    assert first.outcome is Verdict.CLEAN
+    assert "the budget of 9,000 tokens for all was reached before" in second.reason
+    assert second.unasked == (3000,)
 
 
 def test_dollars_of_all_are_counted_by_each_vendors_prices(tmp_path):
@@ -186,19 +215,34 @@ def test_every_format_has_all_vendors_and_no_key(tmp_path, keys):
         (("--providers", "FILE", "--model", "m", "--context", "9000"), ("--model, --context beside --providers",)),
         (("--providers", "FILE", "--format", "sarif"), ("--format sarif is a report of one endpoint",)),
         (("--providers", "FILE", "--budget-usd", "1"), ("--budget-usd needs prices of every provider; one",)),
-        (("--providers", "/no/such"), ("/no/such: cannot be read",)),
-        (("--providers", "BROKEN"), ("cannot be read as TOML",)),
-        (("URL", "--tenants", "FILE"), ("tenants: there is none",)),
     ],
 )
 def test_wrong_use_is_one_clear_line(tmp_path, args, words):
     """And nothing is sent."""
-    file, broken = tmp_path / "vendors.toml", tmp_path / "broken.toml"
+    file = tmp_path / "vendors.toml"
     table = {"name": "one", "kind": "openai", "url": "http://127.0.0.1:9/v1", "model": "m"}
     file.write_text(as_toml({"providers": [table]}), encoding="utf-8")
-    broken.write_text("[[providers]\n", encoding="utf-8")
-    places = {"FILE": str(file), "BROKEN": str(broken), "URL": "http://127.0.0.1:9/v1"}
+    places = {"FILE": str(file), "URL": "http://127.0.0.1:9/v1"}
     assert_one_clear_line(run_kvfence("probe", *(places.get(arg, arg) for arg in args)), *words)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "tenants.toml: cannot be read: No such file"),
+        ("[[tenants]\n", "tenants.toml: cannot be read as TOML"),
+        ("", r"tenants.toml: tenants: there is none; begin each with \[\[tenants\]\]"),
+        ('[[tenants]]\nname = "a"\n', "tenants.toml: tenants: must be 2 to 64"),
+        ('[[tenants]]\nname = "a"\n[[tenants]]\nname = "b"\n[other]\n', "tenants.toml: other: there is no such field"),
+    ],
+)
+def test_a_file_of_tenants_that_is_none_is_one_clear_line(tmp_path, content, words):
+    """What is met, where, and what was expected."""
+    file = tmp_path / "tenants.toml"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        tenants_from(file, CHAT, None)
 
 
 def test_a_plan_of_all_costs_what_each_costs_and_sends_nothing(tmp_path):

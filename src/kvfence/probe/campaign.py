@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 
-from kvfence.probe.prompts import DEPTHS, answer_tokens
+from kvfence.probe.prompts import DEPTHS, Ask, answer_tokens
 from kvfence.probe.record import Round, Scenario, Seen
 from kvfence.probe.rows import round_again
 from kvfence.probe.target import Bounds
@@ -27,6 +27,8 @@ class Campaign:
     seeders: tuple[str, ...] = ("tenant-a",)
     """Names of the tenants who fill the cache, in turn."""
     harvester: str = "tenant-b"
+    thinking_tokens: int = 0
+    """What every answer may have beside what is recited."""
     scenarios: tuple[Scenario, ...] = (Scenario.SWEEP,)
     """In their order; the sweep over lengths is first, for the others build on what it finds."""
 
@@ -37,7 +39,11 @@ class Campaign:
     @property
     def answer_tokens(self) -> int:
         """The most that an answer may have."""
-        return answer_tokens(self.depths)
+        return self.answer_tokens_for(Ask.CODES)
+
+    def answer_tokens_for(self, ask: Ask) -> int:
+        """The same, of an answer to one kind of ask."""
+        return answer_tokens(self.depths, ask) + self.thinking_tokens
 
     @property
     def longest(self) -> int:

@@ -29,6 +29,7 @@ themselves: about 20 MB as pretty-printed JSON."""
 STRICT = (400, 422)
 NO_SUCH_PATH = (404, 405, 501)
 REDIRECTS_MAX = 5
+NAME_A_KEY = "name its variable with --api-key-env, or as api_key_env in a file of providers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class EndpointClient:
         if isinstance(response, Failure):
             raise TargetError(f"{shown}: {response.why}")
         if response.status in (401, 403):
-            raise TargetError(f"{shown} wants a key (status {response.status}); name its variable with --api-key-env")
+            raise TargetError(f"{shown} wants a key (status {response.status}); {NAME_A_KEY}")
         cards = self._target.dialect.model_cards(response, self._target.model)
         if cards is None:
             raise TargetError(

@@ -11,7 +11,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.probe.answers import Judge
 from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
-from kvfence.probe.client import Asked, EndpointClient, chosen_model
+from kvfence.probe.client import NAME_A_KEY, Asked, EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitted, Fitter
 from kvfence.probe.journal import About, NoJournal, Recorder
 from kvfence.probe.lengths import planned
@@ -177,7 +177,8 @@ class _Asker:
 
     async def exchange(self, step: Step, fitted: Fitted, round_index: int) -> Exchange:
         """Send a prompt, note what came back."""
-        cost = Cost(self.fitter.tokens_max(fitted), answer_tokens(self.options.depths, step.form.ask))
+        most = answer_tokens(self.options.depths, step.form.ask) + self.options.target.thinking_tokens
+        cost = Cost(self.fitter.tokens_max(fitted), most)
         self.client.purse.set_aside(cost)
         sent = Exchange(
             step=step,
@@ -239,7 +240,7 @@ def _check_first(first: Exchange, target: Target) -> None:
 
 def _cannot_start(first: Exchange) -> str | None:
     if first.status in (401, 403):
-        return f"wants a key (status {first.status}); name its variable with --api-key-env"
+        return f"wants a key (status {first.status}); {NAME_A_KEY}"
     if first.status is None or first.status in NOT_THERE or first.status >= SERVER_ERROR:
         said = f"status {first.status}: {first.detail}" if first.status else first.detail
         return f"does not answer even a short prompt: {said}"

@@ -11,7 +11,7 @@ from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.limits import Cost, OverLimitError, Purse
 from kvfence.probe.options import Options, campaign_of, with_requests
-from kvfence.probe.prompts import Recipe, answer_tokens
+from kvfence.probe.prompts import Recipe
 from kvfence.probe.record import Exchange, Judged, Seen, Step
 from kvfence.probe.scenarios import SCENARIOS
 
@@ -32,7 +32,7 @@ def foresee(options: Options) -> Foreseen:
         for step in wanted:
             refused = step.tokens > campaign.longest
             try:
-                most = answer_tokens(campaign.depths, step.form.ask)
+                most = campaign.answer_tokens_for(step.form.ask)
                 purse.set_aside(Cost(0, 0) if refused else Cost(step.tokens, most))
             except OverLimitError as limit:
                 stopped_by = str(limit)

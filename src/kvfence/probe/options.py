@@ -52,8 +52,10 @@ class Options:
 def campaign_of(options: Options, declared: int | None) -> Campaign:
     """The campaign over a declared context. Raises `UsageError` where that is not known, or too short."""
     if declared is None:
-        raise UsageError(f"{options.target.shown}/models: it is not known how long a context it has; give --context")
-    needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths))
+        why = "it is not known how long a context it has; give --context, or context in a file of providers"
+        raise UsageError(f"{options.target.shown}/models: {why}")
+    thinking = options.target.thinking_tokens
+    needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths)) + thinking
     if declared < needed:
         raise UsageError(
             f"a context of {declared} tokens is too short to probe with {options.depths} markers; {needed} are needed"
@@ -63,6 +65,7 @@ def campaign_of(options: Options, declared: int | None) -> Campaign:
         key=options.key,
         declared_context=declared,
         depths=options.depths,
+        thinking_tokens=thinking,
         seeders=tuple(tenant.name for tenant in options.seeders),
         harvester=options.harvester.name,
         scenarios=options.scenarios,

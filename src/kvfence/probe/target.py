@@ -48,6 +48,8 @@ class Target:
     without: tuple[str, ...] = ()
     """Fields of a request's body that are left out, for an endpoint that refuses them."""
     timeout_s: float = 600.0
+    thinking_tokens: int = 0
+    """What a model may think before it answers, which counts as a part of its answer."""
 
     def url(self, path: str) -> str:
         """A path below the base."""

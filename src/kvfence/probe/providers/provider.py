@@ -94,6 +94,7 @@ def _provider(table: Table, variables: Variables) -> Provider:
             declared_context=table.whole("context", 1, LONGEST),
             dialect=dialect,
             without=without,
+            thinking_tokens=table.whole("thinking_tokens", 0, LONGEST) or 0,
         ),
         parties=tenants_in(table, dialect, variables, party_in(table, variables, Party())),
         limits=Limits(

@@ -12,7 +12,7 @@ from kvfence.findings.recall import LengthVerdict
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.edges import Sweep, everyday
 from kvfence.probe.json_control import ALONE, can_tell, json_verdicts
-from kvfence.probe.prompts import Ask, Form, Prefix, answer_tokens
+from kvfence.probe.prompts import Ask, Form, Prefix
 from kvfence.probe.record import Round, Scenario, Seen, Step, rounds_made
 from kvfence.probe.rows import COUNTS_WHEN_SEEN
 from kvfence.probe.target import Bounds
@@ -28,7 +28,7 @@ def next_round(campaign: Campaign, bounds: Bounds, seen: Seen, sweep: Sweep) -> 
     if not can_tell(seen):
         return ()
     made = rounds_made(seen, Scenario.JSON_ECHO)
-    tokens = min(everyday(sweep), campaign.declared_context - answer_tokens(campaign.depths, Ask.JSON))
+    tokens = min(everyday(sweep), campaign.declared_context - campaign.answer_tokens_for(Ask.JSON))
     alone, at_once = (json_verdicts(seen, why) for why in (ALONE, AT_ONCE))
     wrong = sum(verdict not in (LengthVerdict.CLEAN, LengthVerdict.LEAK) for verdict in at_once)
     if len(alone) >= CONTROLS and len(at_once) < (2 if wrong == 1 else 1) * ECHOES:
