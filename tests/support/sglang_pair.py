@@ -10,7 +10,7 @@ import contextlib
 import json
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,12 +49,28 @@ _MODEL = {
     "tie_word_embeddings": False,
 }
 _FLAGS = (
-    *("--load-format", "dummy", "--skip-tokenizer-init", "--device", "cpu", "--host", "127.0.0.1", "--page-size", "1"),
-    *("--context-length", str(CONTEXT), "--cuda-graph-backend-decode", "disabled"),
+    *("--device", "cpu", "--host", "127.0.0.1", "--page-size", "1", "--cuda-graph-backend-decode", "disabled"),
     *("--cuda-graph-backend-prefill", "disabled", "--skip-server-warmup", "--disable-overlap-schedule"),
     *("--disaggregation-transfer-backend", "mooncake_tcp"),
 )
 _DECODE_FLAGS = ("--disaggregation-decode-retraction-backup", "cpu_tensor", "--num-reserved-decode-tokens", "16")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is served: who writes it into a folder that is not there yet, and the flags that go with it."""
+
+    write: Callable[[Path], object]
+    flags: tuple[str, ...]
+
+
+def _write_random(model: Path) -> None:
+    model.mkdir(parents=True)
+    (model / "config.json").write_text(json.dumps(_MODEL), "utf-8")
+
+
+RANDOM = Model(_write_random, ("--load-format", "dummy", "--skip-tokenizer-init", "--context-length", str(CONTEXT)))
+"""Random weights, which take numbers for a prompt."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +113,21 @@ class Pair:
 
 @contextlib.contextmanager
 def running_pair(
-    python: str, folder: Path, *, prefill_pool: int, decode_pool: int, flags: tuple[str, ...] = ()
+    python: str, folder: Path, *, prefill_pool: int, decode_pool: int, served: Model = RANDOM
 ) -> Iterator[Pair]:
     """A pair with these pools in tokens, ready to serve; stopped when the block ends."""
-    (folder / "model").mkdir(parents=True)
-    (folder / "model" / "config.json").write_text(json.dumps(_MODEL), "utf-8")
+    served.write(folder / "model")
     (folder / "kernels" / "sgl_kernel").mkdir(parents=True)
     (folder / "kernels" / "sgl_kernel" / "__init__.py").write_text(_KERNELS, "utf-8")
     prefill_port, decode_port, bootstrap_port = (free_port() for _ in range(3))
-    shared = ("--model-path", str(folder / "model"), *_FLAGS, "--disaggregation-bootstrap-port", str(bootstrap_port))
+    shared = (
+        "--model-path",
+        str(folder / "model"),
+        *_FLAGS,
+        *served.flags,
+        "--disaggregation-bootstrap-port",
+        str(bootstrap_port),
+    )
     pools = {"prefill": (prefill_port, prefill_pool, ()), "decode": (decode_port, decode_pool, _DECODE_FLAGS)}
     workers = {role: Worker(f"http://127.0.0.1:{port}", folder / f"{role}.log") for role, (port, _, _) in pools.items()}
     environment = {
@@ -118,7 +140,7 @@ def running_pair(
         started = []
         for role, (port, pool, own) in pools.items():
             where = ("--port", str(port), "--max-total-tokens", str(pool), "--disaggregation-mode", role)
-            command = [python, "-m", "sglang.launch_server", *shared, *where, *own, *flags]
+            command = [python, "-m", "sglang.launch_server", *shared, *where, *own]
             started.append(stack.enter_context(engine_process(command, workers[role].log, environment)))
         wait_ready(started, list(workers.values()), lambda worker: b"fired up and ready" in worker.log.read_bytes())
         yield Pair(workers["prefill"], workers["decode"], bootstrap_port)

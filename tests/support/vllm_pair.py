@@ -60,7 +60,7 @@ _TRANSFER = {
 }
 """With the 30 s that a lease has otherwise, a pause of a busy machine was enough for a late read (seen here)."""
 _KV_ROLES = {"prefill": "kv_producer", "decode": "kv_consumer"}
-_ASK_PREFILL = {
+ASK_PREFILL = {
     "do_remote_decode": True,
     "do_remote_prefill": False,
     **dict.fromkeys(("remote_engine_id", "remote_block_ids", "remote_host", "remote_port")),
@@ -106,7 +106,7 @@ class Pair:
             "return_token_ids": True,
         }
         to_prefill, to_decode = (f"{worker.url}/v1/completions" for worker in (self.prefill, self.decode))
-        first = post(to_prefill, {**body, "max_tokens": 1, "kv_transfer_params": _ASK_PREFILL})
+        first = post(to_prefill, {**body, "max_tokens": 1, "kv_transfer_params": ASK_PREFILL})
         if first.status != 200:
             return Served(first.status, None)
         handed = first.body["kv_transfer_params"]

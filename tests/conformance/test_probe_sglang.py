@@ -1,0 +1,56 @@
+"""The probe against a real pair of SGLang 0.5.19 behind SGLang's own router: an honest one, and one that leaks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support.probe_tally import probed, tally
+from support.reciting_model import write_checkpoint
+from support.sglang_pair import Model, running_pair, running_router
+
+PYTHON = os.environ.get("KVFENCE_SGLANG_PYTHON", "")
+ROUTER_PYTHON = os.environ.get("KVFENCE_SGLANG_ROUTER_PYTHON", "")
+CONTEXT = 4096
+RECITES = Model(
+    lambda folder: write_checkpoint(folder, context=CONTEXT), ("--dtype", "float32", "--context-length", str(CONTEXT))
+)
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.timeout(0),
+    pytest.mark.skipif(
+        not (PYTHON and ROUTER_PYTHON),
+        reason="KVFENCE_SGLANG_PYTHON and KVFENCE_SGLANG_ROUTER_PYTHON name no Pythons that have SGLang 0.5.19 and its "
+        "router; see tests/conformance/README.md",
+    ),
+]
+
+
+def test_what_an_honest_pair_declares_is_verified_in_every_manner_of_asking(tmp_path: Path):
+    """With equal pools over the context: up to its own refusal every marker comes back, and nobody else's."""
+    with (
+        running_pair(PYTHON, tmp_path, prefill_pool=2 * CONTEXT, decode_pool=2 * CONTEXT, served=RECITES) as pair,
+        running_router(ROUTER_PYTHON, tmp_path, pair) as router,
+    ):
+        seen = tally(router, tmp_path, "--depths", "2", "--scenario", "all", "--limit", str(2 * CONTEXT))
+    assert (seen.alarms, seen.verdicts, seen.declared) == ([], {"clean"}, {CONTEXT})
+    assert min(seen.verified) > CONTEXT * 95 // 100
+
+
+def test_unequal_pools_are_seen_to_leak_from_outside(tmp_path: Path):
+    """The incident on the release that has it: prefill holds less than decode, and decode recites who was there before.
+
+    The probe knows one address. What it finds is over prefill's pool, where the pair answers 200.
+    """
+    pool = CONTEXT // 2 + 512
+    with (
+        running_pair(PYTHON, tmp_path, prefill_pool=pool, decode_pool=CONTEXT + 512, served=RECITES) as pair,
+        running_router(ROUTER_PYTHON, tmp_path, pair) as router,
+    ):
+        report = probed(router, tmp_path, "--seed", "1", "--depths", "2", "--scenario", "sweep")
+    assert report["verdict"] == "leak"
+    assert {row["status"] for row in report["lengths"] if row["foreign"]} == {200}
+    assert min(row["tokens"] for row in report["lengths"] if row["foreign"]) > pool - 64
+    assert report["verified_tokens"] < pool
