@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from math import ceil
 
 from kvfence.probe.calibration import CHARS_A_TOKEN_MAX, Line, is_plausible
 from kvfence.probe.prompts import Ask, Prompt, Recipe, build, fixed_chars, opening
@@ -26,6 +27,8 @@ PAD_CHARS_A_TOKEN = 3.2
 ESTIMATE_MARGIN, ESTIMATE_MARGIN_TOKENS = 1.1, 64
 """By what an estimate that rests on two lengths is never exceeded."""
 TEMPLATE_TOKENS_MAX = 256
+CONTRADICTED = 1.1
+"""By how much usage must be over a count to be told of: a template is of one length, this grows with the prompt."""
 """A larger difference between a count and usage is no chat template, but something to be told."""
 
 Count = Callable[[str], Awaitable[int | None]]
@@ -61,6 +64,8 @@ class Fitter:
     """By depths and what is asked for: the fixed part differs."""
     _template_tokens: int | None = field(default=None, init=False)
     _estimates_made: bool = field(default=False, init=False)
+    _usage_over_count: float | None = field(default=None, init=False)
+    """How many times a count the usage of the same prompt was at most; None until an answer came, with usage or not."""
     _errors: list[float] = field(default_factory=list, init=False)
     """How far estimates were off, since there were two lengths to estimate from."""
 
@@ -107,16 +112,25 @@ class Fitter:
         if self._template_tokens is None:
             added = usage_tokens - fitted.tokens
             self._template_tokens = added if 0 <= added <= TEMPLATE_TOKENS_MAX else 0
-            return fitted.tokens + self._template_tokens
+            fitted = replace(fitted, tokens=fitted.tokens + self._template_tokens)
+        self._usage_over_count = max(self._usage_over_count or 1.0, usage_tokens / fitted.tokens)
         return fitted.tokens
+
+    def learn_nothing(self) -> None:
+        """A prompt was answered and nobody said how many tokens it had: counts are all there is."""
+        self._usage_over_count = self._usage_over_count or 1.0
 
     def tokens_max(self, fitted: Fitted) -> int:
         """What the prompt has at most, in whatever tokenizer: a limit on spending goes by it."""
+        at_most = len(fitted.prompt.text.encode()) + TEMPLATE_TOKENS_MAX
         if fitted.exact:
-            return fitted.tokens + (TEMPLATE_TOKENS_MAX if self._template_tokens is None else 0)
+            if self._usage_over_count is None:
+                return at_most  # a count that nothing bears out may be another tokenizer's
+            template = TEMPLATE_TOKENS_MAX if self._template_tokens is None else 0
+            return min(ceil(fitted.tokens * self._usage_over_count) + template, at_most)
         if self._line(fitted.recipe).is_drawn:
             return round(ESTIMATE_MARGIN * fitted.tokens) + ESTIMATE_MARGIN_TOKENS
-        return len(fitted.prompt.text.encode()) + TEMPLATE_TOKENS_MAX
+        return at_most
 
     def recall(self, recipe: Recipe, usage_tokens: int) -> None:
         """Take over what the endpoint said before the campaign was cut off."""
@@ -134,8 +148,11 @@ class Fitter:
         """How lengths were made, in words."""
         if not self._estimates_made:
             added = self._template_tokens
-            return f"{self.counter.name}, exact" + (
-                f", with {added} more of the chat template by its usage" * bool(added)
+            times = self._usage_over_count or 1.0
+            return (
+                f"{self.counter.name}, exact"
+                + f", with {added} more of the chat template by its usage" * bool(added)
+                + f"; but usage says up to {times:.1f} times as many" * (times > CONTRADICTED)
             )
         if not self._errors:
             return "usage.prompt_tokens of few prompts: the others' lengths may be several percent off"

@@ -199,6 +199,8 @@ class _Asker:
             tokens = self.fitter.learn(fitted, reply.prompt_tokens)
             if reply.prompt_tokens != tokens:
                 detail = f"the endpoint's usage says {reply.prompt_tokens} prompt tokens, {tokens} were sent"
+        elif reply.status == SUCCESS:
+            self.fitter.learn_nothing()
         ended = replace(
             sent,
             tokens=tokens,
