@@ -37,10 +37,14 @@ def test_a_log_of_an_earlier_start_is_found():
     assert {seen["file"] for seen in finding["evidence"]} == {f"{server.url}/server_info", log}
 
 
-def test_a_cell_that_serves_is_read_by_its_address():
-    """The cell's workers are nodes, with the figures of their start lines."""
+def test_a_cell_that_serves_is_read_by_its_address(tmp_path: Path):
+    """The cell's workers are nodes, with the figures of their start lines; with its log they are no others."""
+    log = tmp_path / "cell.log"
     with served("--prefill-pool", "1024", "--decode-pool", "2048", "--context", "1024") as (url, lines):
         ran = run_kvfence("audit", url, "--format", "json")
+        log.write_text("\n".join(lines))
+        both = json.loads(run_kvfence("audit", url, str(log), "--format", "json").out)
+    assert [node["node"] for node in both["nodes"]] == ["prefill-0", "decode-0"]
     nodes = json.loads(ran.out)["nodes"]
     assert [(node["facts"]["role"], node["facts"]["pool_tokens"]) for node in nodes] == [
         ("prefill", 1024),

@@ -63,7 +63,11 @@ def gathered(
         raise UsageError("standard input was named twice and can be read once; name - once")
     logs = together(names)
     readings = [(log.name, reading) for log, reading in zip(logs, read_files(logs, access), strict=True)]
-    nodes, apart = merged(_told_apart(asked_once(readings)))
+    named = [(target, node) for target, reading in asked_once(readings) for node in reading.nodes if has_pool(node)]
+    nodes, apart = merged(_told_apart(named))
+    short = _shortened([node.name for node in nodes], named)
+    nodes = [replace(node, name=short.get(node.name, node.name)) for node in nodes]
+    apart = [(short.get(name, name), why) for name, why in apart]
     kept_apart = (NotChecked(name, why, decisive=False) for name, why in apart)
     return nodes, [*_unread(readings), *kept_apart]
 
@@ -96,23 +100,31 @@ def judged(
     )
 
 
-def _told_apart(readings: Sequence[tuple[str, Reading]]) -> list[NodeFacts]:
+def _told_apart(nodes: Sequence[tuple[str, NodeFacts]]) -> list[NodeFacts]:
     """All nodes under different names: those that two files share get their file's name behind them."""
-    nodes = [(target, node) for target, reading in readings for node in reading.nodes if has_pool(node)]
     targets_by_name: dict[str, set[str]] = {}
     for target, node in nodes:
         targets_by_name.setdefault(node.name, set()).add(target)
     names = [
         node.name
-        if len(targets_by_name[node.name]) == 1 or node.name == node_name(target)
-        else f"{node.name} ({target})"
+        if len(targets_by_name[node.name]) == 1
+        else target
+        if node.name == node_name(target)
+        else _with_target(target, node)
         for target, node in nodes
     ]
-    names = [
-        target if len(targets_by_name[node.name]) > 1 and node.name == node_name(target) else name
-        for name, (target, node) in zip(names, nodes, strict=True)
-    ]
     return [replace(node, name=name) for name, (_target, node) in zip(numbered(names), nodes, strict=True)]
+
+
+def _with_target(target: str, node: NodeFacts) -> str:
+    return f"{node.name} ({target})"
+
+
+def _shortened(names: Sequence[str], named: Sequence[tuple[str, NodeFacts]]) -> dict[str, str]:
+    """The name that a worker gives itself, where those that shared it turned out to be one node."""
+    own = {_with_target(target, node): node.name for target, node in named}
+    short = [own.get(name, name) for name in names]
+    return {name: own[name] for name in names if name in own and short.count(own[name]) == 1}
 
 
 def _unread(readings: Sequence[tuple[str, Reading]]) -> Iterator[NotChecked]:

@@ -78,10 +78,19 @@ def _read_or_gap(log: LogFiles, name: str, together: Mapping[str, Reading]) -> R
 
 
 def _names(target: str, logs: Sequence[LogFiles]) -> list[str]:
-    """Where two logs or two launch files would be called alike, by their place; a log and its launch file may be."""
-    names = [(launched_by_name(log.name), node_name(log.name)) for log in logs]
-    count = Counter(names)
-    return [_below(target, log.name) if count[name] > 1 else name[1] for log, name in zip(logs, names, strict=True)]
+    """Where two logs or two launch files would be called alike, by their place; a log and its launch file may be.
+
+    Where even that is one name, `p.log` and `p.json`, by the whole of it: `p#1` would not say which of them is meant.
+    """
+    files = [(launched_by_name(log.name), log.name) for log in logs]
+    names = [node_name(path) for _launched, path in files]
+    for longer in (_below, _inside):
+        count = Counter((kind, name) for (kind, _path), name in zip(files, names, strict=True))
+        names = [
+            longer(target, path) if count[kind, name] > 1 else name
+            for (kind, path), name in zip(files, names, strict=True)
+        ]
+    return names
 
 
 def _below(target: str, path: str) -> str:

@@ -137,8 +137,13 @@ def _joined(live: NodeFacts, other: NodeFacts) -> NodeFacts:
 
 
 def _name(live: NodeFacts, other: NodeFacts) -> str:
-    same = live.name == other.name or _kind(other) is not _Kind.MEASURED
+    same = _base(live.name) == _base(other.name) or _kind(other) is not _Kind.MEASURED
     return live.name if same else f"{other.name} ({live.name})"
+
+
+def _base(name: str) -> str:
+    """Without the target that told it apart from a node of its name, which may be the one that it is joined with."""
+    return name.partition(" (")[0]
 
 
 def _apart(

@@ -5,14 +5,15 @@ A folder or a pattern stands for its logs and launch files; files that are one l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 
 from kvfence.errors import TargetError
 from kvfence.facts.endpoints.base import is_url
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
 from kvfence.facts.files_together import read_together
-from kvfence.facts.log_files import LogFiles, is_file, rotated, stands_for_many
+from kvfence.facts.log_files import LogFiles, files_of, is_file, rotated, stands_for_many
 from kvfence.facts.many_files import read_many, read_parts_of
 from kvfence.facts.node_name import node_name
 from kvfence.facts.one_file import read_file
@@ -24,10 +25,37 @@ __all__ = ("STDIN", "displayed", "node_name", "read_files", "read_target", "toge
 
 def together(targets: Iterable[str]) -> list[LogFiles]:
     """The targets, those put together that are one log and were rotated; the others as they are."""
-    names = list(dict.fromkeys(targets))
+    names = list(_once(dict.fromkeys(targets)))
     files = [name for name in names if name != STDIN and not is_url(name) and is_file(name)]
     of_part = {part: log for log in rotated(files) for part in log.parts}
     return list(dict.fromkeys(of_part.get(name) or LogFiles(name, (name,)) for name in names))
+
+
+def _once(targets: Iterable[str]) -> Iterator[str]:
+    """The targets without the files that another one stands for already, however it is spelt: by its folder or a link.
+
+    Read twice, a worker would be two, and each of its findings too.
+    """
+    names = list(targets)
+    many = [name for name in names if _is_path(name) and stands_for_many(name)]
+    seen = {os.path.realpath(path) for name in many for path in _read_of(name)}
+    for name in names:
+        if not _is_path(name) or not is_file(name):
+            yield name
+        elif (where := os.path.realpath(name)) not in seen:
+            seen.add(where)
+            yield name
+
+
+def _is_path(name: str) -> bool:
+    return bool(name) and name != STDIN and not is_url(name)
+
+
+def _read_of(folder: str) -> tuple[str, ...]:
+    try:
+        return files_of(folder).read
+    except TargetError:  # told when the folder itself is read
+        return ()
 
 
 def read_files(logs: Sequence[LogFiles], access: Access = USUAL) -> list[Reading]:

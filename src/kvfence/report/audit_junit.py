@@ -1,7 +1,7 @@
 """An audit as JUnit XML: a suite for each node, a test for each rule on it.
 
-Failed: the rule found something. Skipped: it could not tell. Error: kvfence failed. Passed: it looked and found
-nothing.
+Failed: the rule found something. Skipped: it could not tell, or did not see all that it asks of (which may leave the
+verdict of the audit clean). Error: kvfence failed. Passed: it looked and found nothing.
 
 Ant's schema wants a time of every test, and an audit is one pass: all targets are read, then every rule is asked of all
 nodes at once. What is measured is that run. Each test has an equal share of it, so that a suite's times and a page's
@@ -48,7 +48,7 @@ def _case(card: RuleCard, findings: Sequence[Finding], gaps: Sequence[NotChecked
     if found:
         text = "\n\n".join(_told(finding) for finding in found)
         return Case(name, "failure", found[0].severity.value, found[0].message, text)
-    stopping = [gap for gap in gaps if gap.decisive and (not gap.rules or card.id in gap.rules)]
+    stopping = [gap for gap in gaps if card.id in gap.rules or (gap.decisive and not gap.rules)]
     for gap in stopping:
         if gap.broken:
             return Case(name, "error", "failed", f"{gap.what}: {gap.why}")

@@ -113,6 +113,28 @@ def test_a_rule_that_fails_has_said_nothing(tmp_path: Path):
     assert "broken" in {gap.what.removeprefix("rule ") for gap in result.not_checked}
 
 
+@pytest.mark.parametrize("again", ["{folder}/./prefill.log", "{folder}", "{folder}/*.log", "{folder}/link.txt"])
+@pytest.mark.parametrize("folder_first", [True, False])
+def test_a_log_that_is_named_twice_is_one_node(tmp_path: Path, again: str, *, folder_first: bool):
+    """However it is spelt, and whether its folder, a pattern or a link stands for it: each finding once."""
+    log = tmp_path / "prefill.log"
+    log.write_text(HEADLINE.format(rank="", pool=512, context=1024))
+    other = again.format(folder=tmp_path)
+    if other.endswith("link.txt"):
+        (tmp_path / "link.txt").symlink_to(log)
+    targets = [other, str(log)] if folder_first else [str(log), other]
+    result = inspect(targets)
+    assert len(result.nodes) == 1
+    assert sum(finding.rule == "pool-below-context" for finding in result.findings) == 1
+
+
+def test_two_files_of_one_stem_are_called_by_the_whole_of_their_names(tmp_path: Path):
+    """`prefill#1` would not say which of them is meant, and is what an earlier start is called."""
+    for ending in ("log", "txt"):
+        (tmp_path / f"prefill.{ending}").write_text(HEADLINE.format(rank="", pool=512, context=1024))
+    assert sorted(node.name for node in inspect([tmp_path]).nodes) == ["prefill.log", "prefill.txt"]
+
+
 def test_standard_input_is_named_once():
     """Nothing named, or standard input twice, is wrong use."""
     for targets in ([], ["-", "-"]):

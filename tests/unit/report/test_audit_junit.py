@@ -101,6 +101,13 @@ def test_a_gap_of_unknown_reach_skips_every_rule_and_a_remark_none():
     assert {out for suite in _suites(remark) for out in _outcomes(suite).values()} == {"passed"}
 
 
+def test_a_rule_that_was_not_asked_does_not_pass():
+    """Without --source no fix was looked for; nothing hangs on it, and it is no test that passed either."""
+    gap = NotChecked("a", "which fixes are in the code was not looked at", decisive=False, rules=("fix-absent",))
+    (suite,) = _suites(replace(audit_of("a"), findings=(), not_checked=(gap,)))
+    assert {rule: out for rule, out in _outcomes(suite).items() if out != "passed"} == {"fix-absent": "skipped"}
+
+
 def test_a_rule_that_failed_is_an_error_on_every_node():
     """A failure of our own is told apart from "could not tell"."""
     gap = NotChecked("rule checks-off", "it failed", rules=("checks-off",), broken=True)
