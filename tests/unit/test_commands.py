@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from kvfence.cli.commands import COMMANDS, load
+from kvfence.cli.main import program
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -18,3 +19,15 @@ def test_a_short_command_does_not_load_the_long_ones():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "kvfence.cli.audit" in loaded
     assert not {"kvfence.cli.probe", "kvfence.cli.plan", "httpx", "numpy", "uvicorn"} & set(loaded)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_paragraph_of_the_help_is_broken_by_the_terminal_alone(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """On a wide one each is a line: a line break of the source would stand there in the middle of a sentence."""
+    monkeypatch.setenv("COLUMNS", "3000")
+    program(command)([command, "--help"], standalone_mode=False)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for paragraph in (load(command).__doc__ or "").split("\n\n"):
+        assert " ".join(paragraph.split()) in lines

@@ -25,7 +25,7 @@ def audit(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TARGET…",
+            metavar="TARGET",
             help="Logs, scripts and YAML that launch servers (- is stdin), folders of these, http://HOST:PORT.",
         ),
     ] = None,
@@ -50,6 +50,7 @@ def audit(
     read as one log. Give all workers of a deployment at once, so that they are compared; a log and an address of one
     worker become one node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3
     inconclusive (a pool or context is nowhere told, or no engine was recognised).
+
     With --source it says which fixes are in that very tree, by what its code does, whatever its version says.
 
     Example: kvfence audit http://10.0.0.5:30000 http://10.0.0.6:30000 prefill.log --format html -o audit.html

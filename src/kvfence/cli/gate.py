@@ -27,7 +27,7 @@ from kvfence.report.audit_formats import AuditFormat
 
 
 def gate(
-    targets: Annotated[list[str], typer.Argument(metavar="TARGET…", help="As for audit; - is standard input.")],
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET", help="As for audit; - is standard input.")],
     *,
     baseline: Annotated[Path, typer.Option("--baseline", help="The lock file.")] = Path("kvfence.lock"),
     write: Annotated[

@@ -43,8 +43,14 @@ def program(asked: str = "") -> typer.Typer:
     )
     app.callback()(options)
     for name in (asked,) if asked in COMMANDS else COMMANDS:
-        app.command()(load(name))
+        command = load(name)
+        app.command(help=_flowing(command.__doc__ or ""))(command)
     return app
+
+
+def _flowing(page: str) -> str:
+    """A docstring whose paragraphs are one line each: the help would keep its line breaks, and break again between."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in page.split("\n\n"))
 
 
 def run() -> None:

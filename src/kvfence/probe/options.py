@@ -52,8 +52,10 @@ class Options:
 def campaign_of(options: Options, declared: int | None) -> Campaign:
     """The campaign over a declared context. Raises `UsageError` where that is not known, or too short."""
     if declared is None:
-        why = "it is not known how long a context it has; give --context, or context in a file of providers"
-        raise UsageError(f"{options.target.shown}/models: {why}")
+        raise UsageError(
+            f"{options.target.shown}: how long a context it has is not known, since its /models does not say it or, "
+            "with --dry-run, is not asked; give --context N, in tokens, or context in a file of providers"
+        )
     thinking = options.target.thinking_tokens
     needed = max(SHORTEST_CONTEXT, fixed_chars(options.depths) + answer_tokens(options.depths)) + thinking
     if declared < needed:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import jinja2
 from markupsafe import Markup, escape
 
-__all__ = ["Markup", "StripCell", "escape", "page_strip", "render_page"]
+__all__ = ["Markup", "StripCell", "escape", "page_strip", "render_page", "typed"]
 
 CELLS_MAX = 96
 """Pages drawn in one strip; more are drawn as groups, each in the colour of its first page."""
+
+_TYPED = re.compile(r"`(?P<command>[^`]+)`|(?<![\w-])(?P<option>--[a-z0-9][\w-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,26 @@ def page_strip(owners: Sequence[str]) -> list[StripCell]:
     ]
 
 
+def typed(text: str) -> Markup:
+    """The text with what one types in it set apart: `a command` in a sentence, and the name of an --option.
+
+    An option must not be broken after its dashes: what is copied from two lines is no option.
+    """
+    return Markup("").join(_typed(text))
+
+
+def _typed(text: str) -> Iterator[Markup]:
+    end = 0
+    for found in _TYPED.finditer(text):
+        yield escape(text[end : found.start()])
+        if found["command"]:
+            yield Markup("<code>{}</code>").format(found["command"])
+        else:
+            yield Markup('<code class="option">{}</code>').format(found["option"])
+        end = found.end()
+    yield escape(text[end:])
+
+
 def render_page(template: str, **values: object) -> str:
     """The page as text. Raises `jinja2.UndefinedError` when a value is missing."""
     environment = jinja2.Environment(
@@ -49,4 +72,5 @@ def render_page(template: str, **values: object) -> str:
         lstrip_blocks=True,
     )
     environment.filters["strip"] = page_strip
+    environment.filters["typed"] = typed
     return environment.get_template(template).render(**values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_no_text_becomes_markup(text: str):
         assert not {"src", "xlink:href", "action"} & attributes.keys()
 
 
+def test_what_one_types_is_whole_and_nothing_else_of_a_fix_changes():
+    """An option is kept on one line, a command is set apart, and what a log says between them stays text."""
+    fix = "Promise --context-length 599040; `kvfence gate` holds it; <b>a--b</b> and --mem-fraction-static."
+    result = audit_of("a")
+    page = _Page(written(replace(result, findings=(replace(result.findings[0], fix=fix),)), AuditFormat.HTML))
+    options = [attributes for tag, attributes in page.tags if tag == "code" and attributes.get("class") == "option"]
+    assert len(options) == 2 * 2  # in the list of what to do, and under the finding
+    assert fix.replace("`", "") in page.text
+
+
 def test_the_page_forbids_itself_every_request():
     """Its policy allows no source at all, and its styles name no address."""
     text = written(inspect(sorted(INCIDENT.glob("*.log"))), AuditFormat.HTML)
@@ -86,7 +97,7 @@ def test_the_page_names_every_finding_fix_and_gap():
     result = inspect(sorted(INCIDENT.glob("*.log"))[1:2])
     page = " ".join(_Page(written(result, AuditFormat.HTML)).text.split())
     for finding in result.findings:
-        assert finding.fix in page
+        assert finding.fix.replace("`", "") in page
         assert finding.message in page
     for gap in result.not_checked:
         assert gap.why in page
