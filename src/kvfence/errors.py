@@ -23,3 +23,24 @@ class PeerError(KvfenceError):
 
 class UnsupportedError(KvfenceError):
     """This build or machine lacks a part; the message names the extra that brings it (exit 2)."""
+
+
+def why_unreached(error: BaseException) -> str:
+    """Why there is no connection, by the first cause that the system gave; each asks for another thing to be done."""
+    import socket  # noqa: PLC0415 — most runs open no connection
+    import ssl  # noqa: PLC0415 — the same
+
+    cause: BaseException | None = error
+    while cause is not None:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return "its certificate is not trusted here"
+            case ssl.SSLError():
+                return "no connection over TLS; is it http:// there?"
+            case socket.gaierror():
+                return "no connection, since the name is not known here; is it spelt right?"
+            case ConnectionRefusedError():
+                return "no connection, since nothing listens there; is it up, and the port right?"
+            case _:
+                cause = cause.__cause__ or cause.__context__
+    return "no connection; is it up, and the address right?"

@@ -119,12 +119,12 @@ def test_a_target_that_hangs_is_one_clear_line():
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("http://127.0.0.1:9/v1",), ("refused", "is the server up")),
+        (("http://127.0.0.1:9/v1",), ("nothing listens there", "is it up")),
         (("127.0.0.1:8000",), ("is not a URL",)),
         (("http://127.0.0.1:99999/v1",), ("not a usable URL", "65535")),
         (("http://[::1/v1",), ("not a usable URL",)),
         (("http://\u00e4..b/v1",), ("not a name that can be looked up",)),
-        ((f"http://{'a' * 80}.invalid/v1",), ("the name is unknown",)),
+        ((f"http://{'a' * 80}.invalid/v1",), ("the name is not known here",)),
         (("http://127.0.0.1:9/v1?key=hunter2",), ("query",)),
         (("http://127.0.0.1:9/v1", "--lengths", "0"), ("--lengths 0", "1 or more")),
         (("http://127.0.0.1:9/v1", "-o", "/no/such/folder/report.json"), ("cannot write", "another file")),

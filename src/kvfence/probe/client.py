@@ -10,7 +10,7 @@ from typing import Self
 
 import httpx
 
-from kvfence.errors import TargetError, UsageError
+from kvfence.errors import TargetError, UsageError, why_unreached
 from kvfence.probe.calibration import is_plausible
 from kvfence.probe.dialects.dialect import Ask, Body, Fields
 from kvfence.probe.hanging_up import send_and_hang_up
@@ -281,7 +281,7 @@ def _why(error: Exception, target: Target) -> str:
         case httpx.TimeoutException():
             return _too_late(target)
         case httpx.ConnectError():
-            return "the connection was refused or the name is unknown; is the server up, and the address right?"
+            return why_unreached(error)
         case httpx.RemoteProtocolError() | httpx.ReadError():
             return "the connection was closed in the middle of an answer"
         case httpx.InvalidURL() | UnicodeError():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from kvfence.errors import UsageError
+from kvfence.errors import UsageError, why_unreached
 from kvfence.facts.endpoints.base import Base, parse_base
 
 if TYPE_CHECKING:
@@ -139,10 +139,8 @@ def _why(error: httpx.TransportError) -> str:
     import httpx  # noqa: PLC0415 — the same
 
     match error:
-        case httpx.ConnectError() if "CERTIFICATE" in str(error):
-            return "its certificate is not trusted here"
         case httpx.ConnectError() | httpx.ConnectTimeout():
-            return "no connection; is it up, and the address right?"
+            return why_unreached(error)
         case httpx.RemoteProtocolError() | httpx.ReadError() | httpx.WriteError():
             return "the connection was closed in the middle, or it speaks no HTTP"
         case _:

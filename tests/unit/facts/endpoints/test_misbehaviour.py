@@ -69,8 +69,20 @@ def test_nobody_there_is_one_clear_line():
     """A port at which nobody listens is told as that."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(TargetError, match=f"127.0.0.1:{port}: no connection"):
+    with pytest.raises(TargetError, match=f"127.0.0.1:{port}: no connection, since nothing listens there"):
         read_endpoint(f"http://127.0.0.1:{port}", PATIENT)
+
+
+def test_a_name_that_nobody_knows_is_told_as_that():
+    """It is the name that is wrong, not the server that is down. `.invalid` never is a name (RFC 6761)."""
+    with pytest.raises(TargetError, match="no connection, since the name is not known here"):
+        read_endpoint("http://engine.invalid:30000", PATIENT)
+
+
+def test_tls_to_a_server_that_has_none_is_told_as_that():
+    """`https` where `http` is served: the server is up, and asking whether it is leads astray."""
+    with engine({}) as server, pytest.raises(TargetError, match=r"no connection over TLS; is it http:// there\?"):
+        read_endpoint(server.url.replace("http:", "https:"), PATIENT)
 
 
 @pytest.mark.parametrize(
