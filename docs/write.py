@@ -75,7 +75,7 @@ _MEANS = {
 def exit_codes() -> str:
     """The table of exit codes, the same for every command."""
     rows = "".join(f"| {code.value} | {_MEANS[code]} |\n" for code in ExitCode)
-    rows += "| 130 | stopped by Ctrl-C |\n"
+    rows += "| 130 | stopped by Ctrl-C; `probe` gives what it has by then, with 1 if something was found, else 3 |\n"
     return f"## Exit codes\n\n| code | means |\n| --- | --- |\n{rows}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,9 @@ class Endpoint:
     """When requests came."""
     prompts: list[tuple[str, str]] = field(default_factory=list)
     """Tenant and prompt, in the order in which they were answered."""
+    held_from: int | None = None
+    """Answers from this one on, by number from 0, are held until `released`."""
+    released: threading.Event = field(default_factory=threading.Event)
 
     def now(self, **changes: Any) -> None:
         """Behave otherwise from here on."""
@@ -79,6 +83,8 @@ class Endpoint:
 
     def complete(self, body: dict[str, Any]) -> tuple[int, object]:
         self.asked.append(body)
+        if self.held_from is not None and len(self.asked) > self.held_from:
+            self.released.wait(60)
         if self.behaviour.busy:
             self.now(busy=self.behaviour.busy - 1)
             return 429, {"error": {"message": "later"}}

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from time import monotonic
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli import probe_options as opt
-from kvfence.cli.output import check_writable, exit_code, people_console, run_of
+from kvfence.cli.output import check_writable
 from kvfence.cli.probe_limits import limits_from, prices_from
 from kvfence.cli.probe_one import OneEndpoint, needed_url
-from kvfence.cli.probe_output import again, check_format, write_plan, write_probe
+from kvfence.cli.probe_output import check_format, write_plan
 from kvfence.cli.probe_providers import ProvidersFile, TenantsFile, Wanted, check_alone, compare_providers
+from kvfence.cli.probe_run import carry_out
 from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
-from kvfence.findings.recall import ProbeResult
-from kvfence.probe import Bounds, Options, run
+from kvfence.probe import Bounds
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
-from kvfence.probe.journal import Journal, Recorder, seed_of
+from kvfence.probe.journal import Journal, seed_of
 from kvfence.probe.limits import Limits
 from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.providers.comparing import ForEach
-from kvfence.probe.record import Step
 from kvfence.probe.registry.planted import NO_REGISTRY
 from kvfence.probe.registry.registry_file import RegistryFile
 from kvfence.probe.tokenizer_file import tokenizer_of
@@ -67,6 +63,7 @@ def probe(
     output: opt.Output = None,
     exit_zero: opt.ExitZero = False,
     dry_run: opt.DryRun = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Does this endpoint answer with my text, and only mine, at every length that it claims?
 
@@ -90,7 +87,7 @@ def probe(
         timeout_s=timeout,
         registry=given.with_resource(RegistryFile(registry)) if registry and not dry_run else NO_REGISTRY,
     )
-    wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero, only_plan=dry_run)
+    wanted = Wanted(form=output_format, output=output, began=began, exit_zero=exit_zero, only_plan=dry_run, quiet=quiet)
     if providers is not None:
         check_alone(given)
         limits = Limits(tokens=budget_tokens, usd=budget_usd)
@@ -104,19 +101,4 @@ def probe(
     if dry_run:
         write_plan(foresee(options), output_format, output)
         return
-    result = _with_progress(options, book)
-    repeated = again(sys.argv[1:], url=one.url, shown=options.target.shown, seed=options.seed)
-    write_probe(result, output_format, output, replace(run_of("probe", began=began), again=repeated))
-    raise typer.Exit(exit_code(result.outcome, exit_zero=exit_zero))
-
-
-def _with_progress(options: Options, recorder: Recorder) -> ProbeResult:
-    console = people_console(machine_on_stdout=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("asking the endpoint", total=None)
-
-        def watch(step: Step, made: int) -> None:
-            progress.update(task, description=f"request {made + 1}: {step.part} of {step.tokens:,} tokens ({step.why})")
-
-        return run(options, watch, recorder)
+    raise typer.Exit(carry_out(options, book, wanted, url=one.url))

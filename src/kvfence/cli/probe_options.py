@@ -86,6 +86,7 @@ OutputFormat = Annotated[
     ProbeFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
 ]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write the report here; the table is printed too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell how far it is; the table is printed.")]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")]
 
 

@@ -11,6 +11,7 @@ from kvfence.cli.output import hand_back, people_console, report_to, write_json
 from kvfence.errors import UsageError
 from kvfence.findings.foreseen import Foreseen
 from kvfence.findings.recall import ProbeResult
+from kvfence.probe.stop import Stop
 from kvfence.report.probe_formats import ProbeFormat, rendered
 from kvfence.report.run import Run
 
@@ -54,6 +55,29 @@ def write_plans(plans: Mapping[str, Foreseen], form: ProbeFormat, output: Path |
         write_json(documents(plans), output)
     else:
         report_to(partial(show_plans, plans), output)
+
+
+def stopped_line(stop: Stop, result: ProbeResult | None, go_on: str) -> str:
+    """What was done until it was stopped, what that cost, and how to go on.
+
+    `result`: None where nothing was asked; `go_on`: the command that does, empty without a journal.
+    """
+    if result is None:
+        return f"stopped by {stop.by} before anything was asked; nothing was spent"
+    done = f"stopped by {stop.by} after {result.requests:,} requests"
+    if spent := result.spent:
+        usd = "" if spent.usd is None else f" for {spent.usd:,.4f} US dollars"
+        done += f", {spent.prompt_tokens:,} prompt and {spent.answer_tokens:,} answer tokens{usd}"
+    if stop.given_up:
+        done += f", {stop.given_up:,} of them given up before the answer, which may be charged and is counted in full"
+    if not go_on:
+        return f"{done}; nothing of it is kept without --journal FILE: the next run begins anew and pays again"
+    return f"{done}; to go on without asking anything twice: {go_on}"
+
+
+def go_on(words: Sequence[str], *, url: str, shown: str) -> str:
+    """The command line that goes on with a campaign that has a journal; words as `again` has them."""
+    return shlex.join(("kvfence", *(shown if word == url else word for word in words)))
 
 
 def again(words: Sequence[str], *, url: str, shown: str, seed: int) -> str:

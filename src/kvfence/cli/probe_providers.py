@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.output import exit_code, hand_back, people_console, run_of
+from kvfence.cli.output import exit_code, hand_back, run_of
 from kvfence.cli.probe_output import again, write_plans
+from kvfence.cli.probe_progress import progress_of
 from kvfence.errors import UsageError
 from kvfence.findings.foreseen import Foreseen
+from kvfence.probe.course import Watcher
 from kvfence.probe.dialects.dialect import Dialect
 from kvfence.probe.foresight import foresee
 from kvfence.probe.limits import Limits, Till
@@ -27,7 +26,6 @@ from kvfence.probe.providers.comparing import ForEach, WatcherOf, compare, optio
 from kvfence.probe.providers.provider import Provider, providers_in
 from kvfence.probe.providers.table import Table
 from kvfence.probe.providers.tenants import Party, tenants_in
-from kvfence.probe.record import Step
 from kvfence.report.comparison_formats import FORMATS, rendered_comparison
 from kvfence.report.comparison_rows import plain_comparison
 from kvfence.report.probe_formats import ProbeFormat
@@ -65,6 +63,12 @@ class Wanted:
     exit_zero: bool
     only_plan: bool
     """Nothing is sent."""
+    quiet: bool
+
+    @property
+    def is_report_on_stdout(self) -> bool:
+        """Whether standard output belongs to a report for a machine."""
+        return self.output is None and self.form is not ProbeFormat.TABLE
 
 
 def check_alone(given: typer.Context) -> None:
@@ -92,8 +96,8 @@ def compare_providers(
         write_plans(_plans(file, providers, each, seed or 0), wanted.form, wanted.output)
         return ExitCode.CLEAN
     till = Till(tokens_max=limits.tokens, usd_max=limits.usd)
-    with _progress() as watch_of:
-        comparison = compare(providers, each, seed=seed, folder=folder, till=till, watch=watch_of)
+    with progress_of(quiet=wanted.quiet, report_on_stdout=wanted.is_report_on_stdout) as progress:
+        comparison = compare(providers, each, seed=seed, folder=folder, till=till, watch=_watch_of(progress.watch))
     repeated = again(sys.argv[1:], url="", shown="", seed=comparison.seed)
     run = replace(run_of("probe", began=wanted.began), again=repeated)
     from kvfence.report.comparison_terminal import show_comparison  # noqa: PLC0415 — once there is something to print
@@ -122,18 +126,13 @@ def _plans(file: Path, providers: tuple[Provider, ...], each: ForEach, seed: int
     return {one.name: foresee(options_of(one, each, seed, Till())) for one in providers}
 
 
-@contextlib.contextmanager
-def _progress() -> Iterator[WatcherOf]:
-    console = people_console(machine_on_stdout=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("asking the providers", total=None)
+def _watch_of(told: Watcher | None) -> WatcherOf:
+    """Who is told of each vendor's campaign, with its name."""
 
-        def watch(provider: Provider, step: Step, made: int) -> None:
-            said = f"{provider.name}: request {made + 1}: {step.part} of {step.tokens:,} tokens ({step.why})"
-            progress.update(task, description=said)
+    def of(provider: Provider) -> Watcher | None:
+        return told and (lambda progress: told(replace(progress, of=provider.name)))
 
-        yield lambda provider: partial(watch, provider)
+    return of
 
 
 def _read(file: Path) -> Table:

@@ -136,7 +136,9 @@ class ProbeResult:
     leak_rate: LeakRate
     spent: Spent | None = None
     unasked: tuple[int, ...] = ()
-    """Prompt tokens of what a limit left no room for."""
+    """Prompt tokens of what would have been asked, had it not ended before."""
+    ended_by: str = ""
+    """Who or what ended it before its plan was over, with a verb; empty where the plan is over."""
     scenarios: tuple[ScenarioResult, ...] = ()
     """In the order in which they were run."""
     refused_though_declared: tuple[int, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kvfence.errors import KvfenceError, TargetError
@@ -13,17 +13,19 @@ from kvfence.probe.by_scenario import by_scenario
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.client import NAME_A_KEY, Asked, EndpointClient, chosen_model
 from kvfence.probe.counting import Counter, Fitted, Fitter
-from kvfence.probe.journal import About, NoJournal, Recorder
+from kvfence.probe.course import Course, Watcher
+from kvfence.probe.journal import About, NoJournal, Recorder, cut_off
 from kvfence.probe.lengths import planned
 from kvfence.probe.limits import Cost, OverLimitError
 from kvfence.probe.options import Options, campaign_of, with_requests
 from kvfence.probe.patience import TOO_MANY
 from kvfence.probe.prompts import Recipe, answer_tokens
-from kvfence.probe.record import Exchange, History, Round, Scenario, Seen, Step
+from kvfence.probe.record import CUT_OFF, Exchange, History, Round, Scenario, Seen, Step
 from kvfence.probe.refusals import SUCCESS
 from kvfence.probe.registry.remembering import Remembering
 from kvfence.probe.replies import ModelCard, Reply
 from kvfence.probe.scenarios import SCENARIOS
+from kvfence.probe.stop import Stop
 from kvfence.probe.target import Bounds, Target, Tenant
 from kvfence.probe.verdict import control_failed, elsewhere, harvests, leak_rate, overall, refused_though_declared
 
@@ -31,15 +33,8 @@ NO_JOURNAL = NoJournal()
 SERVER_ERROR = 500
 NOT_THERE = (404, 405)
 
-Watcher = Callable[[Step, int], None]
-"""Told before each request: the step, and how many were made before."""
 
-
-def unwatched(_step: Step, _made: int) -> None:
-    """Nobody is told."""
-
-
-def run(options: Options, watch: Watcher = unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
+def run(options: Options, watch: Watcher | None = None, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
     """Probe an endpoint, from the start or from where the recorder's campaign was cut off.
 
     Raises:
@@ -49,9 +44,15 @@ def run(options: Options, watch: Watcher = unwatched, recorder: Recorder = NO_JO
     return asyncio.run(probe(options, watch, recorder))
 
 
-async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder = NO_JOURNAL) -> ProbeResult:
-    """`run`, for a caller who has an event loop."""
-    target = options.target
+async def probe(
+    options: Options, watch: Watcher | None = None, recorder: Recorder = NO_JOURNAL, stop: Stop | None = None
+) -> ProbeResult:
+    """`run`, for a caller who has an event loop.
+
+    `stop`: asked before the endpoint has said what it is, it ends in `asyncio.CancelledError`, and nothing was asked.
+    """
+    target, stop = options.target, stop or Stop()
+    stop.may_cancel(filter(None, [asyncio.current_task()]))
     limits = with_requests(options.limits, options.bounds)
     stopped_by = ""
     remembering = Remembering(recorder, options.registry)
@@ -61,7 +62,7 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester), target.dialect.counted_by)
         fitter = Fitter(options.key, options.counter or ask_endpoint)
         began = options.clock()
-        asker = _Asker(client, card, options, fitter, began, remembering)
+        asker = _Asker(client, card, options, fitter, began, remembering, stop)
         judge = Judge(campaign, remembering)
         about = About(target.shown, card.name, campaign, options.bounds, target.dialect.described)
         rounds = remembering.begin(about)
@@ -72,17 +73,24 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
                 client.settle(one.exchange.told_apart_by)
             if one.exchange.status == SUCCESS:
                 fitter.recall(one.exchange.recipe, one.exchange.tokens)
-        while not stopped_by and (wanted := next_round(campaign, options.bounds, seen, SCENARIOS)):
-            exchanges, stopped_by = await _round(asker, wanted, len(rounds), _next_number(seen), watch)
+        course = Course(campaign, options.bounds, client.purse, watch, options.clock, began)
+        stop.may_cancel([])
+        while not (stopped_by or stop.by) and (wanted := next_round(campaign, options.bounds, seen, SCENARIOS)):
+            course.goes_on(wanted, seen)
+            exchanges, stopped_by = await _round(asker, wanted, len(rounds), _next_number(seen), course)
             if not exchanges:
                 break
             rounds.append(exchanges)
-            if not any(one.exchange.step.part != "cut-off" for one in seen):
+            if all(one.exchange.step.part == CUT_OFF for one in seen) and not stop.by:
                 _check_first(exchanges[0], target)
-            seen += judge.judge(exchanges)
+            judged = judge.judge(exchanges)
+            course.went(judged)
+            seen += judged
     results = harvests(seen)
-    unasked = _unasked(campaign, options.bounds, seen)
-    verdict, reason = overall(seen, campaign, unasked=unasked, stopped_by=stopped_by or "the limit of requests")
+    left = next_round(campaign, replace(options.bounds, requests_max=len(seen) + 1), seen, SCENARIOS)
+    unasked = _unasked(campaign, options.bounds, seen, left, is_stopped=bool(stop.by))
+    ended_by = f"{stop.by} stopped it" if stop.by else f"{stopped_by or 'the limit of requests'} was reached"
+    verdict, reason = overall(seen, campaign, unasked=unasked, ended_by=ended_by)
     return ProbeResult(
         url=target.shown,
         model=card.name,
@@ -96,6 +104,7 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
         seed=options.seed,
         spent=client.purse.spent,
         unasked=unasked,
+        ended_by=ended_by if left else "",
         leak_rate=leak_rate(seen),
         scenarios=by_scenario(seen, campaign, options.bounds),
         refused_though_declared=refused_though_declared(seen, campaign),
@@ -103,11 +112,11 @@ async def probe(options: Options, watch: Watcher = unwatched, recorder: Recorder
     )
 
 
-async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, watch: Watcher) -> tuple[History, str]:
+async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, course: Course) -> tuple[History, str]:
     """All of a round, at most `concurrency` at a time, in the order of their numbers; and the limit that was reached.
 
     Prompts are made first, so that a request that waits for another to end follows it at once. What the limit left no
-    room for is not in it.
+    room for is not in it, nor what was not sent before the campaign was asked to stop.
     """
     free = asyncio.Semaphore(asker.options.bounds.concurrency)
 
@@ -115,19 +124,22 @@ async def _round(asker: _Asker, wanted: Round, round_index: int, first: int, wat
         async with free:
             fitted = await asker.fit(step, number)
         async with free:
-            watch(step, number)
+            course.begins(step)
             try:
                 return await asker.exchange(step, fitted, round_index)
             except OverLimitError as limit:
                 return limit
+            finally:
+                course.ends(step)
 
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(step, number)) for number, step in enumerate(wanted, start=first)]
+            asker.stop.may_cancel(tasks)
     except ExceptionGroup as errors:
         # A file that cannot be written any more is one clear line, whatever else was under way.
         raise next((one for one in errors.exceptions if isinstance(one, KvfenceError)), errors) from None
-    results = [task.result() for task in tasks]
+    results = [task.result() for task in tasks if not task.cancelled()]
     reached = next((str(result) for result in results if isinstance(result, OverLimitError)), "")
     return tuple(result for result in results if isinstance(result, Exchange)), reached
 
@@ -137,14 +149,15 @@ def _next_number(seen: Seen) -> int:
     return max((one.exchange.recipe.request for one in seen), default=-1) + 1
 
 
-def _unasked(campaign: Campaign, bounds: Bounds, seen: Seen) -> tuple[int, ...]:
-    """Lengths that the campaign would have gone on to ask."""
+def _unasked(campaign: Campaign, bounds: Bounds, seen: Seen, left: Round, *, is_stopped: bool) -> tuple[int, ...]:
+    """Lengths that the campaign would have gone on to ask; to ask once more, only where somebody stopped it."""
     results = harvests(seen)
     if control_failed(results):
         return ()
-    left = [tokens for tokens, _ in planned(campaign, bounds)[len(results) :]]
-    wanted = next_round(campaign, replace(bounds, requests_max=len(seen) + 1), seen, SCENARIOS)
-    return tuple(left) or tuple(step.tokens for step in wanted if step.scenario is not Scenario.SWEEP)
+    planned_left = [tokens for tokens, _ in planned(campaign, bounds)[len(results) :]]
+    return tuple(planned_left) or tuple(
+        step.tokens for step in left if is_stopped or step.scenario is not Scenario.SWEEP
+    )
 
 
 async def _card(client: EndpointClient, options: Options) -> ModelCard:
@@ -162,6 +175,7 @@ class _Asker:
     fitter: Fitter
     began: float
     recorder: Recorder
+    stop: Stop
 
     async def fit(self, step: Step, number: int) -> Fitted:
         """A prompt of the step's length; `number` is the request's in the campaign."""
@@ -191,7 +205,14 @@ class _Asker:
             started_s=self.options.clock() - self.began,
         )
         self.recorder.sent(round_index, sent)
-        asked = await self._ask(step, fitted.prompt.text, cost)
+        self.stop.is_sending()
+        try:
+            asked = await self._ask(step, fitted.prompt.text, cost)
+        except asyncio.CancelledError:
+            if not self.stop.is_at_once:
+                raise
+            self.stop.given_up += 1
+            return cut_off(sent)
         reply = asked.reply
         tokens, detail = fitted.tokens, reply.detail
         answered_by = _other_than(self.card, reply)

@@ -10,8 +10,9 @@ from typing import TypedDict, Unpack
 
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
+from kvfence.probe.course import Watcher
 from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
-from kvfence.probe.drive import Watcher, probe, unwatched
+from kvfence.probe.drive import probe
 from kvfence.probe.journal import Journal, NoJournal, Recorder, seed_of
 from kvfence.probe.limits import Limits, Prices
 from kvfence.probe.options import Options, key_of, tenant_of
@@ -71,7 +72,7 @@ class Settings(TypedDict, total=False):
 
 def run(
     target: str | Options,
-    watch: Watcher = unwatched,
+    watch: Watcher | None = None,
     recorder: Recorder | None = None,
     **settings: Unpack[Settings],
 ) -> ProbeResult:
@@ -79,7 +80,7 @@ def run(
 
     Args:
         target: base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1; or `Options`, and no settings.
-        watch: told before each request.
+        watch: told whenever a request begins or ends, how far the campaign is.
         recorder: keeps the campaign, so that it can go on from where it was cut off.
         settings: see `Settings`.
 
@@ -92,7 +93,7 @@ def run(
 
 async def run_async(
     target: str | Options,
-    watch: Watcher = unwatched,
+    watch: Watcher | None = None,
     recorder: Recorder | None = None,
     **settings: Unpack[Settings],
 ) -> ProbeResult:

@@ -18,7 +18,7 @@ from kvfence.errors import UsageError
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.limits import Cost
-from kvfence.probe.record import Exchange, History
+from kvfence.probe.record import CUT_OFF, Exchange, History
 from kvfence.probe.sqlite_file import open_file
 from kvfence.probe.target import Bounds
 
@@ -127,7 +127,7 @@ class Journal:
         rounds: dict[int, list[Exchange]] = {}
         try:
             for round_index, sent, ended in rows:
-                rounds.setdefault(round_index, []).append(_read(ended) if ended else _cut_off(_read(sent)))
+                rounds.setdefault(round_index, []).append(_read(ended) if ended else cut_off(_read(sent)))
         except (msgspec.DecodeError, sqlite3.Error) as error:
             raise UsageError(f"{self.path} cannot be read any more: {error}; begin a new campaign") from error
         return [tuple(exchanges) for exchanges in rounds.values()]
@@ -137,8 +137,9 @@ def _read(content: bytes) -> Exchange:
     return msgspec.json.decode(content, type=Exchange)
 
 
-def _cut_off(exchange: Exchange) -> Exchange:
-    step = replace(exchange.step, part="cut-off")
+def cut_off(exchange: Exchange) -> Exchange:
+    """One that was sent and not waited for, as it stands in the history."""
+    step = replace(exchange.step, part=CUT_OFF)
     return replace(exchange, step=step, detail="the probe was stopped before its answer came")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kvfence.findings.spent import Spent
 
@@ -152,6 +152,10 @@ class Purse:
         self.prompt_tokens += cost.prompt_tokens
         self.answer_tokens += cost.answer_tokens
         self.requests += requests
+
+    def apart(self) -> Purse:
+        """One with the same in it that is of no till, to try what may come."""
+        return replace(self, share=None)
 
     @property
     def spent(self) -> Spent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from kvfence.findings.recall import LengthResult
 from kvfence.probe.limits import NOTHING, Cost
@@ -15,6 +15,8 @@ Part = Literal["seed", "harvest", "hang-up", "cut-off"]
 hang-up the probe closes the connection on purpose: what came by then is looked at for others' markers and for nothing
 else. What was sent when the probe itself was stopped is cut off: its markers are planted, nothing is known of its
 answer."""
+
+CUT_OFF: Final = "cut-off"
 
 
 class Scenario(StrEnum):

@@ -43,13 +43,17 @@ def elsewhere(seen: Seen) -> tuple[LengthResult, ...]:
 
 
 def overall(
-    seen: Seen, campaign: Campaign, *, unasked: tuple[int, ...] = (), stopped_by: str = "the limit of requests"
+    seen: Seen,
+    campaign: Campaign,
+    *,
+    unasked: tuple[int, ...] = (),
+    ended_by: str = "the limit of requests was reached",
 ) -> tuple[ProbeVerdict, str]:
     """The verdict over everything, and why. What is known to be bad beats what is not known."""
     bad = _known_bad(seen, campaign)
     if bad is not None:
         return bad
-    unknown = _unknown(seen, unasked, stopped_by)
+    unknown = _unknown(seen, unasked, ended_by)
     if unknown is not None:
         return unknown
     run = {one.exchange.step.scenario for one in seen}
@@ -128,14 +132,14 @@ def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[
     return [result.tokens for result in results if result.verdict is verdict]
 
 
-def _unknown(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> tuple[ProbeVerdict, str] | None:
+def _unknown(seen: Seen, unasked: tuple[int, ...], ended_by: str) -> tuple[ProbeVerdict, str] | None:
     """Why nothing can be said although nothing bad was seen; None when something can."""
     results = harvests(seen)
     if unasked and not results:
-        return ProbeVerdict.INCONCLUSIVE, f"{stopped_by} was reached before anything could be asked"
+        return ProbeVerdict.INCONCLUSIVE, f"{ended_by} before anything could be asked"
     if not results or control_failed(results):
         return _of_control(results)
-    unclear = _unclear(seen, unasked, stopped_by)
+    unclear = _unclear(seen, unasked, ended_by)
     return (ProbeVerdict.INCONCLUSIVE, unclear) if unclear else None
 
 
@@ -152,7 +156,7 @@ def _of_control(results: tuple[LengthResult, ...]) -> tuple[ProbeVerdict, str]:
     )
 
 
-def _unclear(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> str:
+def _unclear(seen: Seen, unasked: tuple[int, ...], ended_by: str) -> str:
     results = harvests(seen)
     everything = (*results, *elsewhere(seen))
     if errors := _tokens_of(everything, LengthVerdict.ERROR):
@@ -163,7 +167,7 @@ def _unclear(seen: Seen, unasked: tuple[int, ...], stopped_by: str) -> str:
         return f"what came back at {min(once):,} prompt tokens was cut, or not asked for often enough to count"
     if unasked:
         lengths = [f"{tokens:,}" for tokens in sorted(set(unasked))]
-        return f"{stopped_by} was reached before {listed(lengths, UNASKED_SHOWN)} prompt tokens could be asked"
+        return f"{ended_by} before {listed(lengths, UNASKED_SHOWN)} prompt tokens could be asked"
     if not any(one.exchange.step.part == "seed" and one.exchange.status == SUCCESS for one in seen):
         return "no other tenant's markers could be planted, so nothing foreign could show"
     return "" if longest_clean(results) > results[0].tokens else "nothing longer than the control was answered"

@@ -33,7 +33,8 @@ def said_of_rate(rate: LeakRate) -> str:
 def _sentences(result: ProbeResult) -> Iterator[str]:
     if result.unasked:
         lengths = [f"{tokens:,}" for tokens in sorted(set(result.unasked))]
-        yield f"a limit was reached before these prompt tokens could be asked: {listed(lengths, LISTED_MAX)}"
+        ended = result.ended_by or "a limit was reached"
+        yield f"{ended} before these prompt tokens could be asked: {listed(lengths, LISTED_MAX)}"
     for row in (row for row in result.lengths if row.verdict in _UNKNOWN):
         yield f"nothing is known of {row.tokens:,} prompt tokens ({row.scenario}): {row.detail or row.verdict}"
     if "api key" not in result.tenants_told_apart_by:

@@ -29,6 +29,7 @@ def document(result: ProbeResult) -> Document:
         "seed": result.seed,
         "spent": result.spent and dataclasses.asdict(result.spent),
         "unasked": list(result.unasked),
+        "ended_by": result.ended_by or None,
         "refused_though_declared": list(result.refused_though_declared),
         "seconds": round(result.seconds, 3),
         "leak_rate": _rate(result.leak_rate),

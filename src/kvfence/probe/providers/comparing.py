@@ -16,7 +16,8 @@ from pathlib import Path
 from kvfence.errors import KvfenceError, TargetError, UsageError
 from kvfence.findings.comparison import Comparison, ProviderResult
 from kvfence.probe.counting import Counter
-from kvfence.probe.drive import NO_JOURNAL, Watcher, run, unwatched
+from kvfence.probe.course import Watcher
+from kvfence.probe.drive import NO_JOURNAL, run
 from kvfence.probe.journal import Journal
 from kvfence.probe.limits import Purse, Till
 from kvfence.probe.options import Options, key_of
@@ -48,13 +49,12 @@ class ForEach:
     """Remembers every marker; vendors that rest on the same servers show in it."""
 
 
-WatcherOf = Callable[[Provider], Watcher]
+WatcherOf = Callable[[Provider], Watcher | None]
 """Who is told how far the campaign over one vendor is."""
 
 
-def nobody(_provider: Provider) -> Watcher:
+def nobody(_provider: Provider) -> None:
     """Nobody is told."""
-    return unwatched
 
 
 def compare(
@@ -127,7 +127,7 @@ def seed_for(seed: int, name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:SEED_BYTES])
 
 
-def _result(provider: Provider, options: Options, journal: Journal | None, watch: Watcher) -> ProviderResult:
+def _result(provider: Provider, options: Options, journal: Journal | None, watch: Watcher | None) -> ProviderResult:
     told = ProviderResult(
         name=provider.name,
         kind=provider.kind,
