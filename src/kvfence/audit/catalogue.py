@@ -10,11 +10,13 @@ from kvfence.audit.registry import RULES
 from kvfence.audit.rules import affected_version
 from kvfence.errors import UsageError
 from kvfence.findings.rule_card import RuleCard
+from kvfence.report.probe_cards import PROBE_RULES
 
 
 def cards() -> tuple[RuleCard, ...]:
-    """Every rule of `audit` and of `gate`, by code."""
-    return tuple(sorted((*(rule.card for rule in RULES), *GATE_RULES), key=lambda card: card.code))
+    """Every rule of `audit` and of `gate`, and every finding of `probe`, by code."""
+    found = (rule.card for rule in PROBE_RULES.values())
+    return tuple(sorted((*(rule.card for rule in RULES), *GATE_RULES, *found), key=lambda card: card.code))
 
 
 def card_of(name: str) -> RuleCard:

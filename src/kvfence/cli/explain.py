@@ -14,7 +14,7 @@ def explain(
         str | None, typer.Argument(help="A rule's code or id, or an advisory's id; without it, all rules are listed.")
     ] = None,
 ) -> None:
-    """What a rule says, why it matters, how bad it is, and what ends it.
+    """What a rule or a probe's finding says, why it matters, how bad it is, and what to do.
 
     Example: kvfence explain KVF101
     """
