@@ -17,7 +17,8 @@ def page(rule: RuleCard) -> str:
 def index() -> str:
     """The list of all rules by code, Markdown; `kvfence explain CODE` prints a page."""
     lines = "".join(f"| {rule.code} | [{rule.id}]({rule.id}.md) | {rule.title} |\n" for rule in cards())
-    return f"# Rules of `kvfence audit` and `kvfence gate`, findings of `kvfence probe`\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
+    heading = "# Rules of `kvfence audit` and `kvfence gate`, findings of `kvfence probe`"
+    return f"{heading}\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
 
 
 def write_all(folder: Path) -> None:

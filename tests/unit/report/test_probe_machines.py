@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 from xmlschema import XMLSchema
 
+from kvfence.audit.catalogue import card_of
 from kvfence.findings.recall import LengthVerdict, ProbeResult, ProbeVerdict
 from kvfence.findings.verdict import Verdict
-from kvfence.report.probe_cards import PROBE_RULES
+from kvfence.report.probe_cards import PROBE_RULES, ProbeRule
 from kvfence.report.probe_findings import as_audit
 from kvfence.report.probe_formats import ProbeFormat
 from support.audit_logs import CORPUS
@@ -143,3 +144,25 @@ def test_codes_are_of_their_own_range():
     cards = [rule.card for rule in PROBE_RULES.values()]
     assert all(card.code.startswith("KVF7") for card in cards)
     assert len({card.code for card in cards}) == len({card.id for card in cards}) == len(cards)
+
+
+@pytest.mark.parametrize("rule", PROBE_RULES.values(), ids=lambda rule: rule.card.id)
+def test_a_finding_says_all_and_explain_knows_it(rule: ProbeRule):
+    """What it says, why it matters, how bad it is, what to do first; its page is the one that `explain` prints."""
+    for heading in ("## What it says", "## Why it matters", "## How bad", "## In the first hour"):
+        assert heading in rule.card.page
+    assert rule.card.title.endswith(".")
+    assert card_of(rule.card.code) == card_of(rule.card.id) == rule.card
+    assert rule.severity.value in rule.card.page.partition("## How bad")[2].lower()
+
+
+def test_whoever_finds_a_leak_is_told_whom_to_tell_what_to_keep_and_what_to_rotate():
+    """In the page, and the way to the page in every format for machines."""
+    card = PROBE_RULES[LengthVerdict.LEAK].card
+    for word in ("**Stop it.**", "**Keep.**", "**Tell.**", "**Rotate.**"):
+        assert word in card.page
+    found = probe_of(row_of(LengthVerdict.LEAK))
+    for form in (ProbeFormat.SARIF, ProbeFormat.JUNIT):
+        assert "kvfence explain KVF701" in written(found, form)
+    rules = json.loads(written(found, ProbeFormat.SARIF))["runs"][0]["tool"]["driver"]["rules"]
+    assert next(rule["help"]["markdown"] for rule in rules if rule["id"] == "KVF701") == card.page

@@ -25,17 +25,18 @@ A marker of another campaign, or of another key of kvfence, counts too: somebody
 1. **Stop it.** Take lengths from the shortest that leaked on out of service: lower the advertised context and refuse
    longer prompts with a 4xx at the gateway; or take disaggregation, or the node, out. Where it leaks at every length,
    take the endpoint out. Do not restart workers before step 2: their state is the evidence.
-2. **Keep.** This report and its journal (`--journal`: every answer, with times), the command line with its seed, logs and
-   metrics of router, prefill and decode from their start, versions, launch commands, `/server_info` of each worker, and
-   the gateway's log of requests and answers. Stop whatever deletes them.
-3. **Tell.** Who is on call for the serving stack; security and privacy (in many places a clock of 72 hours begins once it
-   is known that personal data reached others: they decide, today); whoever runs the endpoint, if that is not you: send
-   them the HTML report, which holds no customer's text. Tell customers nothing that is not known yet.
-4. **Find the cause.** `kvfence audit` with the logs and addresses of all workers at once. KVF101, KVF102 and KVF302 name
-   the known ways in. Ask again with `--scenario` for the manner that leaked, to have it at will, on a copy if there is one.
+2. **Keep.** This report and its journal (`--journal`: every answer, with times), the command line with its seed, logs
+   and metrics of router, prefill and decode from their start, versions, launch commands, `/server_info` of each worker,
+   and the gateway's log of requests and answers. Stop whatever deletes them.
+3. **Tell.** Who is on call for the serving stack; security and privacy (in many places a clock of 72 hours begins once
+   it is known that personal data reached others: they decide, today); whoever runs the endpoint, if that is not you:
+   send them the HTML report, which holds no customer's text. Tell customers nothing that is not known yet.
+4. **Find the cause.** `kvfence audit` with the logs and addresses of all workers at once. KVF101, KVF102 and KVF302
+   name the known ways in. Ask again with `--scenario` for the manner that leaked, to have it at will, on a copy if
+   there is one.
 5. **Rotate.** Every secret that can have stood in a prompt or a tool's answer since the fault can have begun: API keys,
-   tokens, passwords, signed URLs; first those of callers with prompts of the lengths that leaked. What was read cannot be
-   taken back: rotate before it is proved whose it was.
+   tokens, passwords, signed URLs; first those of callers with prompts of the lengths that leaked. What was read cannot
+   be taken back: rotate before it is proved whose it was.
 6. **Probe the mend.** The same command with the same seed, then one with a new seed and `--repeats 30`, before lengths
    come back.
 """
