@@ -1,13 +1,17 @@
 """How far a probe is: live on a terminal, a plain line now and then elsewhere, and never in a report's way."""
 
+import asyncio
 import io
 import json
 import threading
+from dataclasses import replace
 
 from rich.console import Console
 
 from kvfence.cli.probe_progress import PlainLines, progress_of
 from kvfence.probe import run
+from kvfence.probe.drive import probe
+from kvfence.probe.front import options_for
 from support.probe_servers import Behaviour, endpoint
 from support.programs import run_kvfence
 from support.terminals import on_terminal
@@ -97,10 +101,10 @@ def test_against_an_honest_endpoint_the_first_forecast_is_what_is_asked():
 
 
 def test_what_is_foreseen_follows_a_campaign_that_turns():
-    """A limit within what is declared adds a bisection; in the end nothing is left."""
+    """A limit within what is declared adds a bisection; in the end nothing is left. No time passes by this clock."""
     seen = []
     with endpoint(Behaviour(limit=5000, beyond="refuse")) as server:
-        result = run(server.url, seen.append)
+        result = asyncio.run(probe(replace(options_for(server.url, 7, {}), clock=lambda: 0.0), seen.append))
     assert seen[0].foreseen < result.requests
     assert seen[-1].foreseen == seen[-1].asked == result.requests
     assert dict(seen[-1].answers)["refused"] > 0
