@@ -10,8 +10,9 @@ from kvfence.report.comparison_rows import plain_comparison
 from kvfence.report.probe_formats import ProbeFormat
 from kvfence.report.run import Run
 
-FORMATS = tuple(form for form in ProbeFormat if form is not ProbeFormat.SARIF)
-"""Findings of SARIF are about one place each, and vendors are not files of anybody's repository."""
+FORMATS = tuple(form for form in ProbeFormat if form not in {ProbeFormat.SARIF, ProbeFormat.PROMETHEUS})
+"""Findings of SARIF are about one place each, and vendors are not files of anybody's repository; metrics are of one
+endpoint, which is probed again and again."""
 
 
 def rendered_comparison(comparison: Comparison, form: ProbeFormat, run: Run) -> str:

@@ -20,6 +20,7 @@ class ProbeFormat(StrEnum):
     SARIF = "sarif"
     JUNIT = "junit"
     HTML = "html"
+    PROMETHEUS = "prometheus"
 
 
 def rendered(result: ProbeResult, form: ProbeFormat, run: Run) -> str:
@@ -45,5 +46,9 @@ def rendered(result: ProbeResult, form: ProbeFormat, run: Run) -> str:
             from kvfence.report import probe_html  # noqa: PLC0415 — only where it is used
 
             return probe_html.document(plain_probe(result), run) + "\n"
+        case ProbeFormat.PROMETHEUS:
+            from kvfence.report import probe_prometheus  # noqa: PLC0415 — only where it is used
+
+            return probe_prometheus.exposition(plain_probe(result), run)
         case _:
             assert_never(form)
