@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-COMMANDS = ("demo", "probe", "registry", "audit", "gate", "explain", "plan", "serve")
+COMMANDS = ("demo", "probe", "registry", "audit", "gate", "explain", "plan", "verify", "serve")
 """In the order of the help."""
 
 
@@ -39,6 +39,10 @@ def load(name: str) -> Callable[..., None]:  # noqa: PLR0911 — one a command
             from kvfence.cli.plan import plan  # noqa: PLC0415
 
             return plan
+        case "verify":
+            from kvfence.cli.verify import verify  # noqa: PLC0415
+
+            return verify
         case "serve":
             from kvfence.cli.serve import serve  # noqa: PLC0415
 

@@ -26,6 +26,19 @@ class Budget(NamedTuple):
     faults: int = 0
     """All of the above but requests, together."""
 
+    @property
+    def in_words(self) -> str:
+        """Which faults may happen, and how many of them."""
+        kinds = {
+            "hang-ups": self.hang_ups,
+            "time-outs": self.time_outs,
+            "duplicates": self.duplicates,
+            "drops": self.drops,
+            "crashes": self.crashes,
+        }
+        which = ", ".join(kind for kind, most in kinds.items() if most)
+        return f"up to {self.faults} of {which}" if self.faults and which else "no fault"
+
 
 def spent(left: Budget, what: str) -> Budget:
     """`left` after one more `what`, a fault by its field's name."""
@@ -57,6 +70,15 @@ class Bound:
     """What engines without I7 advertise: longer than prefill can hold."""
     states_max: int = 2_000_000
     """Where the search gives up: then it says so, and concludes nothing."""
+
+    @property
+    def in_words(self) -> str:
+        """The world's size."""
+        prompts = ", ".join(str(shape.prompt_tokens) for shape in self.shapes)
+        return (
+            f"{self.tenants} tenants, {self.budget.requests} requests with prompts of {prompts} tokens; prefill has "
+            f"{self.prefill_pages} pages and decode {self.decode_pages}, of {self.page_size} tokens"
+        )
 
     def __post_init__(self) -> None:
         if self.budget.requests < 1 or not self.shapes or self.tenants < 1:

@@ -1,6 +1,6 @@
-"""What must hold, by name: I1 to I8 of the design, no foreign text, and that everything ends.
+"""What must hold, by name: no foreign text, I1 to I8 of the design, and that everything ends.
 
-A layer's promise is asked of rules that have the layer; no foreign text, and liveness, of all rules.
+A layer's promise is asked of rules that have the layer; no foreign text, and that everything ends, of all rules.
 """
 
 from __future__ import annotations
@@ -12,33 +12,39 @@ class Property(StrEnum):
     """What a trace breaks."""
 
     FOREIGN_TEXT = "foreign-text"
-    """No slot is read whose last writer was another tenant."""
     REFUSAL = "I1"
-    """A worker holds pages only for a request that it can hold."""
     SEAL = "I2"
-    """What is read is the request's own prompt, whole and in order."""
     STALE_WRITER = "I3"
-    """A write lands only in pages that are still its room's to fill."""
     STALE_READER = "I4"
-    """No answer rests on a read during which its pages changed hands."""
     OLD_TEXT = "I5"
-    """A page that changed tenant carries nothing of the last one when a peer may fill it."""
     SHARING = "I6"
-    """A page shared with a room is its own tenant's."""
     LIMIT = "I7"
-    """The router promises no more than the workers can hold."""
     LOUD = "I8"
-    """A request whose check failed ends with an error, and gets no answer."""
     CONSERVATION = "conservation"
-    """Every page is in one state, and the free order holds the free ones."""
     TABLES = "tables"
-    """Whatever happens, core's tables have it."""
     ENDS = "every-request-ends"
     PAGES_COME_BACK = "every-page-comes-back"
     TOLD = "nobody-waits-untold"
-    """Where no message was lost and nobody died, nobody needs a time-out to get on."""
     NO_CIRCLE = "no-circle"
-    """Work that only goes on ends."""
+
+
+MEANS = {
+    Property.FOREIGN_TEXT: "No slot is read whose last writer was another tenant.",
+    Property.REFUSAL: "A worker runs no request that it has refused.",
+    Property.SEAL: "What is read is the request's own prompt and answer, whole and in order.",
+    Property.STALE_WRITER: "A write lands only in a page that is still its room's.",
+    Property.STALE_READER: "No answer rests on a read during which its pages changed hands.",
+    Property.OLD_TEXT: "A page that changes tenant carries nothing of the last one.",
+    Property.SHARING: "A page shared with a room is its own tenant's.",
+    Property.LIMIT: "The router promises no pages that a failed check took away.",
+    Property.LOUD: "A request whose check failed gets no answer.",
+    Property.CONSERVATION: "Every page is in one state, and the free order holds the free ones.",
+    Property.TABLES: "Whatever happens, core's tables have a row for it.",
+    Property.ENDS: "Every request has one end, and its client hears of it.",
+    Property.PAGES_COME_BACK: "Every page is given back.",
+    Property.TOLD: "Where no message was lost and nobody died, nobody needs a time-out to get on.",
+    Property.NO_CIRCLE: "What is under way does not go on for ever.",
+}
 
 
 class Broken(Exception):  # noqa: N818 — what it says is that a promise is broken; the search catches it
