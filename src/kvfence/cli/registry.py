@@ -75,20 +75,24 @@ def registry(
 
 def _found(place: str, opened: list[RegistryFile]) -> Iterator[MarkerSight]:
     from kvfence.probe.markers import pieces_in  # noqa: PLC0415 — as above
+    from kvfence.probe.registry.by_seed import of_one_of  # noqa: PLC0415 — as above
     from kvfence.probe.registry.searching import sights_in  # noqa: PLC0415 — as above
 
     def whose(pieces: frozenset[str]) -> Iterator[Remembered]:
         for registry_ in opened:
             yield from registry_.whose(pieces)
 
+    def by_seed(marker: str) -> Remembered | None:
+        return of_one_of(marker, (campaign for registry_ in opened for campaign in registry_.campaigns()))
+
     try:
         if place == "-":
-            yield from sights_in(io.TextIOWrapper(sys.stdin.buffer, errors="replace"), "standard input", whose)
+            yield from sights_in(io.TextIOWrapper(sys.stdin.buffer, errors="replace"), "standard input", whose, by_seed)
         elif os.path.exists(place):  # noqa: PTH110 — it may be any text, too long for a path
             with Path(place).open(encoding="utf-8", errors="replace") as text:
-                yield from sights_in(text, place, whose)
+                yield from sights_in(text, place, whose, by_seed)
         elif pieces_in(place):
-            yield from sights_in(io.StringIO(place), "the text", whose)
+            yield from sights_in(io.StringIO(place), "the text", whose, by_seed)
         else:
             raise UsageError("--find: there is no such file, and as a text it has no marker; name a file")
     except (OSError, ValueError) as error:

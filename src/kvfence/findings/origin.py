@@ -13,14 +13,19 @@ class Origin:
     campaign: str
     """Its id: the same on every machine for the same key, seed, endpoint and model."""
     seed: str
-    """As its report has it."""
+    """As its report has it; empty for an application's own calls."""
     endpoint: str
-    """Without a user's name and password."""
+    """Without a user's name and password; for an application's own calls, the application."""
     model: str
     request: int
     """Its number in the campaign, from 0."""
     planted_s: float | None
     """Seconds since 1970; None where the registry came to know of it later."""
+
+    @property
+    def is_of_application(self) -> bool:
+        """Whether it was planted in an application's own calls, and by no campaign."""
+        return not self.seed
 
     @property
     def planted_at(self) -> str | None:

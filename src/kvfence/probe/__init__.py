@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kvfence.probe.canaries.wrapping import counts, wrap
     from kvfence.probe.front import run, run_async
     from kvfence.probe.options import Options
+    from kvfence.probe.registry.of_calls import open_registry
     from kvfence.probe.target import Bounds, Target, Tenant
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "canary",
     "collector",
     "counts",
+    "open_registry",
     "run",
     "run_async",
     "wrap",
@@ -59,6 +61,10 @@ def __getattr__(name: str) -> object:
         from kvfence.probe.canaries import wrapping  # noqa: PLC0415 — the same
 
         return getattr(wrapping, name)
+    if name == "open_registry":
+        from kvfence.probe.registry.of_calls import open_registry  # noqa: PLC0415 — with SQLite, and no HTTP client
+
+        return open_registry
     if name == "collector":
         from kvfence.probe.canaries.metrics import collector  # noqa: PLC0415 — with the client library of Prometheus
 

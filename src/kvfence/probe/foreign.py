@@ -1,7 +1,8 @@
 """Whose the markers in an answer are that its own prompt did not plant. Pure, but for what a longer memory says.
 
-Three kinds: of this campaign, by what it has planted; of any other, by a registry; and markers that have kvfence's sign
-and that nobody here knows. A look-alike without the sign that no registry has is nobody's: a model made it up.
+Three kinds: of this campaign, by what it has planted or its seed makes; of any other, by a registry; and markers that
+have kvfence's sign and that nobody here knows. A look-alike without the sign that no registry has is nobody's: a model
+made it up.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ class LongMemory(Protocol):
     def whose(self, pieces: frozenset[str]) -> tuple[Remembered, ...]:
         """The markers that have at least one of these pieces, the latest last."""
 
+    def by_seed(self, text: str) -> Remembered | None:
+        """A marker that is remembered nowhere, where this campaign's seed makes it."""
+
     def is_this_campaign(self, remembered: Remembered) -> bool:
         """Whether it is of this very campaign, as when the same seed is used again."""
 
@@ -35,6 +39,11 @@ class NoMemory:
         """None."""
         del pieces
         return ()
+
+    def by_seed(self, text: str) -> Remembered | None:
+        """There is no seed."""
+        del text
+        return None
 
     def is_this_campaign(self, remembered: Remembered) -> bool:
         """There is none to ask about."""
@@ -95,6 +104,8 @@ def foreign_in(
     placed = frozenset().union(*(pieces_in(text) for text in (*own, *others)))
     latest = {one.text: one for one in memory.whose(pieces_in(answer) - placed)}
     own_pieces = frozenset().union(*map(pieces_in, own))
+    strays = tuple(_strays(answer, own_pieces, frozenset({*own, *others, *latest})))
+    latest |= {text: one for text in strays if (one := memory.by_seed(text))}
     return Foreign(
         tenant=tenant,
         known=others,
@@ -102,7 +113,7 @@ def foreign_in(
         own_earlier=frozenset(
             text for text, one in latest.items() if one.tenant == tenant and memory.is_this_campaign(one)
         ),
-        strays=tuple(_strays(answer, own_pieces, frozenset({*own, *others, *latest}))),
+        strays=tuple(text for text in strays if text not in latest),
     )
 
 

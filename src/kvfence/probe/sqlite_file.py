@@ -22,7 +22,9 @@ _MAGIC = b"SQLite format 3\0"
 _VERSION_AT, _APPLICATION_AT = 60, 68
 
 
-def open_file(path: Path, *, application: int, schema: str, what: str, version: int = 0) -> sqlite3.Connection:
+def open_file(
+    path: Path, *, application: int, schema: str, what: str, version: int = 0, busy_s: float = BUSY_S
+) -> sqlite3.Connection:
     """The file, made if it is not there, readable by nobody else.
 
     Args:
@@ -31,6 +33,7 @@ def open_file(path: Path, *, application: int, schema: str, what: str, version: 
         schema: What makes an empty file one of this kind; statements that end in a semicolon.
         what: What the file is, for an error.
         version: Of the schema (SQLite's `user_version`); a higher one is refused.
+        busy_s: How long to wait for another program that writes to it.
 
     Raises:
         UsageError: it is something else, or of a newer version.
@@ -39,7 +42,7 @@ def open_file(path: Path, *, application: int, schema: str, what: str, version: 
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         _check_kind(path, application=application, what=what, version=version)
-        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+        connection = _connect(str(path), busy_s)
     except (OSError, sqlite3.Error) as error:
         raise TargetError(f"{path}: cannot be opened as {what}: {error}; name another file") from error
     try:
@@ -55,7 +58,9 @@ def open_file(path: Path, *, application: int, schema: str, what: str, version: 
     return connection
 
 
-def open_to_read(path: Path, *, application: int, what: str, version: int = 0) -> sqlite3.Connection:
+def open_to_read(
+    path: Path, *, application: int, what: str, version: int = 0, busy_s: float = BUSY_S
+) -> sqlite3.Connection:
     """A file that must be there, and in which nothing can be written. Raises as `open_file` does.
 
     What a program left half-written when it died is rolled back where the file may be written: so it is not opened as
@@ -63,9 +68,7 @@ def open_to_read(path: Path, *, application: int, what: str, version: int = 0) -
     """
     try:
         _check_kind(path, application=application, what=what, version=version)
-        connection = sqlite3.connect(
-            f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=BUSY_S, isolation_level=None
-        )
+        connection = _connect(f"file:{quote(os.fsencode(path))}?mode=rw", busy_s, uri=True)
         connection.execute("PRAGMA query_only = ON")
     except (OSError, sqlite3.Error) as error:
         raise TargetError(f"{path}: cannot be read as {what}: {error}; name another file") from error
@@ -91,6 +94,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _connect(place: str, busy_s: float, *, uri: bool = False) -> sqlite3.Connection:
+    """For whichever thread: who opens a file sees to it that no two use it at once."""
+    return sqlite3.connect(place, timeout=busy_s, isolation_level=None, check_same_thread=False, uri=uri)
 
 
 def _check_kind(path: Path, *, application: int, what: str, version: int) -> None:

@@ -124,7 +124,8 @@ def _whose(leaks: list[LengthResult]) -> str:
     for marker in markers:
         if (origin := marker.origin) is not None:
             when = f", planted {origin.planted_at}" if origin.planted_at else ""
-            return f"a marker of {marker.planted_by} of campaign {origin.campaign} at {origin.endpoint}{when},"
+            who = origin.endpoint if origin.is_of_application else f"campaign {origin.campaign} at {origin.endpoint}"
+            return f"a marker of {marker.planted_by} of {who}{when},"
     return "a well-formed marker of another campaign or key (a --registry that was kept tells whose)"
 
 

@@ -31,6 +31,6 @@ def _marker(marker: ForeignMarker) -> ForeignMarker:
         campaign=plain(marker.origin.campaign),
         seed=plain(marker.origin.seed),
         endpoint=plain_name(marker.origin.endpoint),
-        model=plain_name(marker.origin.model),
+        model=marker.origin.model and plain_name(marker.origin.model),
     )
     return replace(marker, planted_by=plain(marker.planted_by), shown=plain(marker.shown), origin=origin)

@@ -86,5 +86,7 @@ def _sight(marker: ForeignMarker) -> str:
 
 def said_of_origin(origin: Origin) -> str:
     """Which campaign, when, and where, in words."""
-    when = origin.planted_at or "at a time that is not known"
+    when = origin.planted_at or "at a time that no registry here has"
+    if origin.is_of_application:
+        return f"in a call of {origin.endpoint}, {when}"
     return f"by campaign {origin.campaign} ({origin.model} at {origin.endpoint}, seed {origin.seed}) {when}"

@@ -49,7 +49,7 @@ def show_kept(kept: tuple[CampaignKept, ...], console: Console) -> None:
             at_utc(one.last_planted_s) or "not known",
             f"{one.prompts:,}",
             f"{one.markers:,}",
-            Text(f"{plain_name(one.model)} at {plain_name(one.endpoint)}"),
+            Text(f"{plain_name(one.model)} at {plain_name(one.endpoint)}" if one.seed else plain_name(one.endpoint)),
             Text(plain(one.seed)),
         )
     console.print(table)
@@ -67,5 +67,5 @@ def _said(sight: MarkerSight) -> str:
     place = f"{sight.where}:{sight.line}: {sight.shown}" + ("" if sight.is_whole else ", cut,")
     if sight.origin is None:
         return f"{place} has kvfence's sign, and no registry given here knows it"
-    depth = f", depth {sight.depth} of {sight.prompt_tokens:,} prompt tokens"
+    depth = f", depth {sight.depth} of {sight.prompt_tokens:,} prompt tokens" if sight.prompt_tokens else ""
     return f"{place} of {sight.planted_by}{depth}, {said_of_origin(sight.origin)}"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kvfence.findings.origin import Origin
-from kvfence.probe.campaign import Campaign
 
 _ID_BITS = 63
 """What SQLite holds as a whole number above 0. Of ten million prompts two share an id with p = 5e-6."""
@@ -23,18 +22,33 @@ class KnownCampaign:
 
     id: str
     seed: str
-    """Kept as text, since it has no bounds."""
+    """Kept as text, since it has no bounds; empty for an application's own calls."""
     url: str
-    """As it may be printed."""
+    """As it may be printed; for an application's own calls, the application."""
     model: str
 
 
-def known_campaign(campaign: Campaign, url: str, model: str) -> KnownCampaign:
-    """The campaign as a registry knows it. The key goes into its id only, through a hash that nobody turns round."""
-    facts = "\n".join(("kvfence campaign 1", campaign.key.hex(), str(campaign.seed), url, model))
+def known_campaign(key: bytes, seed: int, url: str, model: str) -> KnownCampaign:
+    """A campaign as a registry knows it. The key goes into its id only, through a hash that nobody turns round."""
+    url, model = storable(url), storable(model)
     return KnownCampaign(
-        id=hashlib.sha256(facts.encode()).hexdigest()[:16], seed=str(campaign.seed), url=url, model=model
+        id=_id_of(("kvfence campaign 1", key.hex(), str(seed), url, model)), seed=str(seed), url=url, model=model
     )
+
+
+def known_application(name: str) -> KnownCampaign:
+    """An application whose own calls carry markers, as a registry knows it: like a campaign without a seed."""
+    name = storable(name)
+    return KnownCampaign(id=_id_of(("kvfence application 1", name)), seed="", url=name, model="")
+
+
+def _id_of(facts: tuple[str, ...]) -> str:
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+
+def storable(text: str) -> str:
+    """The text as UTF-8 has it: what an endpoint names itself may be half a character."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +60,7 @@ class PlantedPrompt:
     tenant: str
     request: int
     tokens: int
+    """0 where it is not known."""
     planted_ms: int
     """Milliseconds since 1970; 0 where it is not known."""
     markers: tuple[str, ...]

@@ -6,10 +6,12 @@ in this mode it is one file whenever nobody writes.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,23 +21,29 @@ from kvfence.probe.markers import pieces_in
 from kvfence.probe.registry import statements as sql
 from kvfence.probe.registry.pieces import piece_number, piece_numbers
 from kvfence.probe.registry.planted import KnownCampaign, PlantedPrompt, Remembered
-from kvfence.probe.sqlite_file import open_file, open_to_read, transaction
+from kvfence.probe.sqlite_file import BUSY_S, open_file, open_to_read, transaction
 
 WHAT = "a registry of kvfence's markers"
-_ASKED_AT_ONCE = 500
-"""SQLite's own bound on the values of one statement was 999 for long."""
 
 
 class RegistryFile:
-    """One registry; a context manager, for one thread."""
+    """One registry; a context manager, for one thread at a time."""
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        read_only: bool = False,
+        busy_s: float = BUSY_S,
+    ) -> None:
         """Open it, or make it; `read_only`: it must be there, and is not changed.
 
         Args:
             path: Where it is.
             clock: Seconds since 1970.
             read_only: For a file that is only looked at.
+            busy_s: How long to wait for another program that writes to it.
 
         Raises:
             UsageError: it is another kind of file, or of a newer version.
@@ -44,16 +52,22 @@ class RegistryFile:
         self.path = path
         self._clock = clock
         if read_only:
-            self._database = open_to_read(path, application=sql.APPLICATION, what=WHAT, version=sql.VERSION)
+            self._database = open_to_read(
+                path, application=sql.APPLICATION, what=WHAT, version=sql.VERSION, busy_s=busy_s
+            )
         else:
             self._database = open_file(
-                path, application=sql.APPLICATION, schema=sql.SCHEMA, what=WHAT, version=sql.VERSION
+                path, application=sql.APPLICATION, schema=sql.SCHEMA, what=WHAT, version=sql.VERSION, busy_s=busy_s
             )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
         self._database.close()
 
     def now_ms(self) -> int:
@@ -88,22 +102,18 @@ class RegistryFile:
 
     def whose(self, pieces: frozenset[str]) -> tuple[Remembered, ...]:
         """The markers that have at least one of these pieces, each as often as it was planted, the latest last."""
-        wanted = sorted(pieces)
-        found: dict[Remembered, None] = {}
-        for start in range(0, len(wanted), _ASKED_AT_ONCE):
-            numbers = [piece_number(piece) for piece in wanted[start : start + _ASKED_AT_ONCE]]
-            for row in self._read(sql.WHOSE.format(", ".join("?" * len(numbers))), numbers):
-                found.update(dict.fromkeys(_remembered(row, pieces)))
-        return tuple(found)
+        numbers = json.dumps(sorted(map(piece_number, pieces)))
+        found = (_remembered(row, pieces) for row in self._read(sql.WHOSE, (numbers,)))
+        return tuple(dict.fromkeys(chain.from_iterable(found)))
 
     def campaigns(self) -> Iterator[KnownCampaign]:
         """All of them."""
-        for number, seed, url, model in self._read(sql.CAMPAIGNS, ()):
+        for number, seed, url, model in self._read(sql.CAMPAIGNS):
             yield KnownCampaign(id=number, seed=seed, url=url, model=model)
 
     def prompts(self) -> Iterator[PlantedPrompt]:
         """All of them, one after the other, in an order that follows from their content."""
-        for _, campaign, tenant, request, tokens, planted, markers in self._read(sql.PROMPTS, ()):
+        for _, campaign, tenant, request, tokens, planted, markers in self._read(sql.PROMPTS):
             yield PlantedPrompt(
                 campaign=campaign,
                 tenant=tenant,
@@ -126,12 +136,15 @@ class RegistryFile:
                 first_planted_s=_seconds(first),
                 last_planted_s=_seconds(last),
             )
-            for number, seed, url, model, prompts, markers, first, last in self._read(sql.KEPT, ())
+            for number, seed, url, model, prompts, markers, first, last in self._read(sql.KEPT)
         )
 
-    def _read(self, statement: str, values: Iterable[object]) -> Iterator[Any]:
+    def _read(self, question: sql.Question, values: Iterable[object] = ()) -> Iterator[Any]:
         try:
-            yield from self._database.execute(statement, tuple(values))
+            for row in self._database.execute(question.text, tuple(values)):
+                if not all(map(isinstance, row, question.kinds)):
+                    raise sqlite3.DataError("a row has something else in it than a registry's")
+                yield row
         except sqlite3.Error as error:
             raise TargetError(f"{self.path}: cannot be read as {WHAT}: {error}; name another file") from error
 

@@ -12,6 +12,7 @@ from kvfence.probe.campaign import Campaign
 from kvfence.probe.journal import About, Recorder
 from kvfence.probe.prompts import markers_of
 from kvfence.probe.record import Exchange, History
+from kvfence.probe.registry.by_seed import of_this_campaign
 from kvfence.probe.registry.planted import KnownCampaign, PlantedPrompt, Registry, Remembered, known_campaign
 
 WHEN_IS_NOT_KNOWN = 0
@@ -35,7 +36,9 @@ class Remembering:
     def begin(self, about: About) -> list[History]:
         """What the journal has; the registry learns of it as well. Raises `UsageError`, `TargetError`."""
         rounds = self._recorder.begin(about)
-        self._begun = begun = _Begun(about.campaign, known_campaign(about.campaign, about.url, about.model))
+        self._begun = begun = _Begun(
+            about.campaign, known_campaign(about.campaign.key, about.campaign.seed, about.url, about.model)
+        )
         self._registry.begin(begun.known)
         known = self._registry.requests_of(begun.known.id) if rounds else frozenset()
         for exchange in (one for exchanges in rounds for one in exchanges):
@@ -56,6 +59,12 @@ class Remembering:
     def whose(self, pieces: frozenset[str]) -> tuple[Remembered, ...]:
         """Markers that anybody ever planted and that have one of these pieces."""
         return self._registry.whose(pieces) if pieces else ()
+
+    def by_seed(self, text: str) -> Remembered | None:
+        """A marker that no file has, where this campaign's seed makes it: of an earlier run of it."""
+        if self._begun is None:
+            return None
+        return of_this_campaign(text, self._begun.campaign, self._begun.known)
 
     def is_this_campaign(self, remembered: Remembered) -> bool:
         """Whether it is of this very campaign, as when the same seed is used again."""

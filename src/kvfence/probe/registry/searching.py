@@ -15,10 +15,14 @@ WINDOW_CHARS = 1 << 20
 """A longer line is read in parts, so that memory is bounded."""
 
 Lookup = Callable[[frozenset[str]], Iterable[Remembered]]
+BySeed = Callable[[str], Remembered | None]
 
 
-def sights_in(text: TextIOBase, where: str, whose: Lookup) -> Iterator[MarkerSight]:
-    """The markers in a text, each once, at the first line that has it: those known, and strangers with the sign."""
+def sights_in(text: TextIOBase, where: str, whose: Lookup, by_seed: BySeed) -> Iterator[MarkerSight]:
+    """The markers in a text, each once, at the first line that has it: those known, and strangers with the sign.
+
+    `whose` knows what was remembered; `by_seed` a whole marker that was not, and that the seed of a campaign makes.
+    """
     told: set[str] = set()
     for line, part in _windows(text):
         pieces = pieces_in(part)
@@ -27,7 +31,7 @@ def sights_in(text: TextIOBase, where: str, whose: Lookup) -> Iterator[MarkerSig
         whole = markers_in(part)
         known = {one.text: one for one in whose(pieces)}
         strangers = (marker for marker in dict.fromkeys(whole) if marker not in known and is_ours(marker))
-        for marker, one in (*known.items(), *((marker, None) for marker in strangers)):
+        for marker, one in (*known.items(), *((marker, by_seed(marker)) for marker in strangers)):
             if marker not in told:
                 told.add(marker)
                 yield _sight(marker, one, where=where, line=line, is_whole=marker in whole)
