@@ -1,6 +1,10 @@
 """What an endpoint says of an earlier campaign's text is a leak, with whose and when, where a registry was kept."""
 
 import json
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,7 +12,12 @@ from kvfence.findings.recall import LengthVerdict, ProbeVerdict
 from kvfence.probe import Bounds, Options, Target, Tenant, run
 from kvfence.probe.journal import Journal
 from kvfence.probe.markers import SHAPE
+from kvfence.probe.registry.merging import merge
+from kvfence.probe.registry.planted import NO_REGISTRY
 from kvfence.probe.registry.registry_file import RegistryFile
+from kvfence.probe.registry.statements import APPLICATION
+from kvfence.report.probe_formats import ProbeFormat, rendered
+from kvfence.report.run import Run
 from support.probe_servers import Endpoint, endpoint
 from support.programs import assert_one_clear_line, run_kvfence
 
@@ -16,6 +25,7 @@ A = Tenant(name="tenant-a", api_key="key-a", salt="salt-a")
 B = Tenant(name="tenant-b", api_key="key-b", salt="salt-b")
 WHEN_S = 1_790_000_000
 WHEN = "2026-09-21T14:13:20Z"
+RUN = Run(command="probe", at=datetime(2026, 12, 3, tzinfo=UTC), took_s=1.0)
 SECRET = "hunter2hunter2hunter2"
 
 
@@ -23,11 +33,6 @@ def campaign(server: Endpoint, registry, *, seed, key, recorder=None):
     target = Target(base_url=server.url.replace("//", f"//user:{SECRET}@"), timeout_s=20)
     options = Options(target=target, seeders=(A,), harvester=B, bounds=Bounds(), seed=seed, key=key, registry=registry)
     return run(options, recorder=recorder) if recorder else run(options)
-
-
-def forget_all_but(server: Endpoint, count: int) -> None:
-    """What later answers are made of is the first prompts only."""
-    server.prompts[count:] = []
 
 
 def only_earlier(server: Endpoint) -> None:
@@ -41,15 +46,22 @@ def only_earlier(server: Endpoint) -> None:
     server.prompts = Stale(kept)
 
 
-@pytest.mark.parametrize("beyond", ["leak", "cut"])
-def test_a_marker_of_an_earlier_campaign_is_a_leak_with_whose_and_when(tmp_path, beyond):
-    """Whole or cut, by a campaign with another seed and key, long after."""
+@pytest.mark.parametrize(("beyond", "merged"), [("leak", True), ("cut", False)])
+def test_a_marker_of_an_earlier_campaign_is_a_leak_with_whose_and_when(tmp_path, beyond, merged):
+    """Whole or cut, by a campaign with another seed and key, long after, through another door of the same backend.
+
+    From the same file, or from one that another machine kept.
+    """
     path = tmp_path / "registry.sqlite"
     with endpoint() as server:
         with RegistryFile(path, clock=lambda: WHEN_S) as registry:
             first = campaign(server, registry, seed=1, key=b"one")
+        if merged:
+            merge([path], path := tmp_path / "another machine's")
+        planted_through = server.url
         only_earlier(server)
         server.now(limit=3000, beyond=beyond)
+        server.url = server.url.replace("127.0.0.1", "localhost")
         with RegistryFile(path) as registry:
             second = campaign(server, registry, seed=2, key=b"two")
     assert (first.verdict, second.verdict) == (ProbeVerdict.CLEAN, ProbeVerdict.LEAK)
@@ -57,22 +69,27 @@ def test_a_marker_of_an_earlier_campaign_is_a_leak_with_whose_and_when(tmp_path,
     origin = leak.evidence[0].origin
     assert origin is not None
     assert (origin.seed, origin.model, origin.planted_at) == ("1", "copier", WHEN)
-    assert origin.endpoint == server.url
+    assert origin.endpoint == planted_through != second.url
     assert leak.evidence[0].planted_by in {"tenant-a", "tenant-b"}
     assert origin.campaign in second.reason
     assert WHEN in second.reason
+    for form in ProbeFormat:
+        if form not in {ProbeFormat.TABLE, ProbeFormat.JUNIT}:
+            said = rendered(second, form, RUN)
+            assert origin.campaign in said, form
+            assert WHEN in said, form
 
 
-def test_without_a_registry_a_whole_marker_is_said_to_be_of_another_campaign(tmp_path):
-    """And a cut one is not known at all."""
-    del tmp_path
+def test_without_a_registry_a_whole_marker_is_said_to_be_of_another_campaign():
+    """A leak all the same, of nobody that is known."""
     with endpoint() as server:
-        run_kvfence("probe", server.url, "--seed", "1", "--scenario", "sweep")
+        campaign(server, NO_REGISTRY, seed=1, key=b"one")
         only_earlier(server)
         server.now(limit=3000, beyond="leak")
-        ran = run_kvfence("probe", server.url, "--seed", "2", "--scenario", "sweep")
-    assert ran.code == 1
-    assert "a well-formed marker of another campaign or key" in " ".join(ran.out.split())
+        result = campaign(server, NO_REGISTRY, seed=2, key=b"two")
+    assert result.verdict is ProbeVerdict.LEAK
+    assert "a well-formed marker of another campaign or key" in result.reason
+    assert {mark.origin for row in result.lengths for mark in row.evidence} == {None}
 
 
 def test_the_program_says_whose_in_the_table_and_in_json(tmp_path):
@@ -168,6 +185,49 @@ def test_a_registry_that_cannot_be_kept_stops_the_campaign_before_it_sends(tmp_p
         assert server.asked == []
 
 
+def test_a_disk_that_is_full_stops_the_campaign_before_it_sends(tmp_path):
+    """The file can grow no further, whether it is new or has room for a campaign's name and no more: one clear line."""
+    with endpoint() as server:
+        for size in (0, 40_000):
+            path = tmp_path / f"{size}"
+            full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
+            program = f"{full}\nfrom kvfence.__main__ import main\nmain()"
+            command = [sys.executable, "-c", program, "probe", server.url, "--registry", str(path), "--seed", "1"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+            assert (done.returncode, done.stdout) == (2, ""), done.stderr
+            assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+            assert str(path) in done.stderr
+        with RegistryFile(path, read_only=True) as registry:
+            markers = {text for one in registry.prompts() for text in one.markers}
+    sent = {text for body in server.asked for text in SHAPE.findall(str(body))}
+    assert sent <= markers
+
+
+def test_a_dry_run_writes_no_file(tmp_path):
+    """Neither a registry nor a journal."""
+    kept = ("--registry", str(tmp_path / "registry"), "--journal", str(tmp_path / "journal"))
+    with endpoint() as server:
+        ran = run_kvfence("probe", server.url, "--context", "8192", "--dry-run", *kept)
+    assert ran.code == 0, ran.err
+    assert list(tmp_path.iterdir()) == []
+    assert server.asked == []
+
+
+def test_what_is_no_registry_is_not_merged(tmp_path):
+    """One clear line, and what was to be merged into stays as it is."""
+    (tmp_path / "text").write_text("some text " * 100)
+    newer = sqlite3.connect(tmp_path / "newer")
+    newer.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 9; CREATE TABLE other (id);")
+    newer.close()
+    with RegistryFile(tmp_path / "all"):
+        pass
+    before = (tmp_path / "all").read_bytes()
+    for name, said in (("text", "no database at all"), ("newer", "use a newer kvfence"), ("none", "No such file")):
+        ran = run_kvfence("registry", str(tmp_path / "all"), str(tmp_path / name), "--merge", str(tmp_path / "all"))
+        assert_one_clear_line(ran, said)
+    assert (tmp_path / "all").read_bytes() == before
+
+
 def test_markers_in_any_text_are_attributed(tmp_path):
     """In a file, a text, on standard input: lower case, cut, in a long line; a look-alike is nobody's."""
     with endpoint() as server:
@@ -179,17 +239,15 @@ def test_markers_in_any_text_are_attributed(tmp_path):
     (tmp_path / "complaint").write_text(f"hello\nit said {'x ' * 600_000}{marker.lower()} to me\n")
     merged = run_kvfence("registry", str(tmp_path / "a"), str(tmp_path / "b"), "--merge", str(tmp_path / "all"))
     assert merged.code == 0, merged.err
-    for place, stdin, line in (
-        (str(tmp_path / "complaint"), None, 2),
-        (f"why do I see {marker[6:17]} here", None, 1),
-        ("-", f"a\nb\n{marker}", 3),
-    ):
-        command = ("registry", str(tmp_path / "all"), "--format", "json", "--find", place)
-        ran = run_kvfence(*command, stdin=stdin)
-        (found,) = json.loads(ran.out)["found"]
-        assert ran.code == 1
-        assert (found["origin"]["seed"], found["line"], found["is_whole"]) == ("2", line, line != 1)
-        assert marker not in ran.out + ran.err
+    complaint = str(tmp_path / "complaint")
+    places = ("--find", complaint, "--find", f"why do I see {marker[6:17]} here", "--find", "-")
+    ran = run_kvfence("registry", str(tmp_path / "all"), "--format", "json", *places, stdin=f"a\nb\n{marker}")
+    found = [
+        (one["where"], one["line"], one["is_whole"], one["origin"]["seed"]) for one in json.loads(ran.out)["found"]
+    ]
+    assert ran.code == 1
+    assert found == [(complaint, 2, True, "2"), ("the text", 1, False, "2"), ("standard input", 3, True, "2")]
+    assert marker not in ran.out + ran.err
     nothing = run_kvfence("registry", str(tmp_path / "all"), "--find", "ABCDE-FGHJK-MNPQR-STVWX-YZ012")
     assert nothing.code == 0, nothing
     assert_one_clear_line(run_kvfence("registry", str(tmp_path / "all"), "--find", "nothing here"), "no such file")

@@ -17,6 +17,8 @@ from kvfence.probe.markers import Marker, is_ours, markers_in, pieces_in
 from kvfence.probe.registry.planted import Remembered
 
 UNKNOWN_CAMPAIGN = "another campaign"
+STRAYS_TRIED = 8
+"""How many markers of one answer are looked for by seed, some 10 ms each: an endpoint may send any number."""
 
 
 class LongMemory(Protocol):
@@ -105,7 +107,7 @@ def foreign_in(
     latest = {one.text: one for one in memory.whose(pieces_in(answer) - placed)}
     own_pieces = frozenset().union(*map(pieces_in, own))
     strays = tuple(_strays(answer, own_pieces, frozenset({*own, *others, *latest})))
-    latest |= {text: one for text in strays if (one := memory.by_seed(text))}
+    latest |= {text: one for text in strays[:STRAYS_TRIED] if (one := memory.by_seed(text))}
     return Foreign(
         tenant=tenant,
         known=others,

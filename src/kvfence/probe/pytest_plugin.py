@@ -16,10 +16,20 @@ import pytest
 
 if TYPE_CHECKING:
     from kvfence.probe.canaries.in_tests import CanaryOfTest, Session
+    from kvfence.probe.registry.of_calls import RegistryOfCalls
 
 _SESSION: pytest.StashKey[Session] = pytest.StashKey()
 _FAILED: pytest.StashKey[bool] = pytest.StashKey()
+TESTS_WAIT_S = 30.0
+"""How long a test waits for another that writes to the registry: all of a run may."""
+REGISTRY = "kv_canary_registry"
 MARK = "kv_canary(depth=None, lost='fail'): where the canary goes, from 0 to 1; lost='warn' for a model that forgets"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the registry in pytest.ini, or as `-o kv_canary_registry=FILE`."""
+    said = "file in which canaries are remembered beyond this run, shared with `kvfence probe --registry`"
+    parser.addini(REGISTRY, said, default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,10 +58,23 @@ def kv_canary(request: pytest.FixtureRequest) -> Iterator[CanaryOfTest]:
     config, node = request.config, request.node
     if _SESSION not in config.stash:
         of_xdist = getattr(config, "workerinput", {})
-        config.stash[_SESSION] = Session(of_xdist.get("testrunuid") or secrets.token_hex(16), request.session.items)
+        run = of_xdist.get("testrunuid") or secrets.token_hex(16)
+        config.stash[_SESSION] = Session(run, request.session.items, _registry(config))
     node.stash[_FAILED] = False
     mark = node.get_closest_marker("kv_canary")
     canary = config.stash[_SESSION].canary(node.nodeid, **(mark.kwargs if mark else {}))
     yield canary
     if not node.stash[_FAILED] and canary.unchecked:
         pytest.fail("a canary was buried and never checked: call kv_canary.check(answer)", pytrace=False)
+
+
+def _registry(config: pytest.Config) -> RegistryOfCalls | None:
+    file = str(config.getini(REGISTRY))
+    if not file:
+        return None
+    from kvfence.probe.registry.of_calls import RegistryOfCalls  # noqa: PLC0415 — only for those who name a file
+
+    application = f"tests of {config.rootpath.name}"
+    registry = RegistryOfCalls(config.rootpath / file, application=application, busy_s=TESTS_WAIT_S)
+    config.add_cleanup(registry.close)
+    return registry

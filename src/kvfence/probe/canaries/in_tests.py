@@ -13,7 +13,7 @@ import pytest
 from kvfence.errors import UsageError
 from kvfence.findings.canary import CanaryResult, CanaryVerdict
 from kvfence.probe.canaries.canary import Canary
-from kvfence.probe.canaries.memory import Memory, Planted
+from kvfence.probe.canaries.memory import Memory, Planted, Registry
 from kvfence.probe.markers import Place, make_marker, pieces_in
 
 CANARIES_TRIED = 8
@@ -31,6 +31,8 @@ class Session:
     run: str
     """The same in all processes of one run, and not to be guessed."""
     tests: Sequence[pytest.Item]
+    registry: Registry | None = None
+    """Remembers beyond this run, and knows campaigns and other runs."""
     _memory: Memory = field(default_factory=Memory, init=False, repr=False)
     _numbers: dict[str, count[int]] = field(default_factory=dict, init=False, repr=False)
 
@@ -46,14 +48,22 @@ class Session:
         return Canary(owner=test, depth=depth, registry=self, rng=self._randomness(test, number), key=self.run.encode())
 
     def plant(self, planted: Planted) -> None:
-        """Remember a marker of this process."""
+        """Remember a marker of this process. Raises `TargetError` where the registry cannot be written."""
         self._memory.plant(planted)
+        if self.registry is not None:
+            self.registry.plant(planted)
 
     def whose(self, pieces: frozenset[str]) -> Iterable[Planted]:
-        """The markers of this process with one of these pieces, else those of the same run's other processes."""
-        known = tuple(self._memory.whose(pieces))
-        left = pieces.difference(*(pieces_in(planted.text) for planted in known))
-        return (*known, *(self._of_other_processes(left) if left else ()))
+        """The markers with one of these pieces: of this process, else of the run's others, else of the registry."""
+        known: tuple[Planted, ...] = ()
+        for memory in (
+            self._memory.whose,
+            self._of_other_processes,
+            *((self.registry.whose,) if self.registry else ()),
+        ):
+            if left := pieces.difference(*(pieces_in(planted.text) for planted in known)):
+                known = (*known, *memory(left))
+        return known
 
     def _of_other_processes(self, pieces: frozenset[str]) -> Iterable[Planted]:
         for item in self.tests:

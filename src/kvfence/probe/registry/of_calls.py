@@ -30,12 +30,20 @@ APPLICATION = "an application"
 class RegistryOfCalls:
     """One file, for the `registry=` of `probe.canary` and `probe.wrap`; a context manager."""
 
-    def __init__(self, path: Path | str, *, application: str = APPLICATION, clock: Callable[[], float] = time) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        application: str = APPLICATION,
+        busy_s: float = WAIT_S,
+        clock: Callable[[], float] = time,
+    ) -> None:
         """Open it, or make it.
 
         Args:
             path: where it is.
             application: whose calls these are; a leak elsewhere names it, and the owner of the call.
+            busy_s: how long a call may wait for another program that writes.
             clock: seconds since 1970.
 
         Raises:
@@ -43,6 +51,7 @@ class RegistryOfCalls:
             TargetError: it cannot be read, or not written.
         """
         self._path = Path(path).absolute()  # an application may change its folder
+        self._busy_s = busy_s
         self._clock = clock
         self._known = known_application(application)
         self._numbers = count(1)
@@ -56,6 +65,10 @@ class RegistryOfCalls:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
         with self._lock:
             self._file.close()
 
@@ -96,7 +109,7 @@ class RegistryOfCalls:
             yield self._file
 
     def _opened(self) -> RegistryFile:
-        return RegistryFile(self._path, busy_s=WAIT_S)
+        return RegistryFile(self._path, busy_s=self._busy_s)
 
 
 def open_registry(path: Path | str, *, application: str = APPLICATION) -> RegistryOfCalls:

@@ -88,12 +88,13 @@ class RegistryFile:
         with self._writing():
             for campaign in campaigns:
                 self._database.execute(sql.CAMPAIGN, (campaign.id, campaign.seed, campaign.url, campaign.model))
+            pieces: list[tuple[int, int]] = []
             for prompt in prompts:
                 number = prompt.id
                 row = (prompt.campaign, prompt.tenant, prompt.request, prompt.tokens, prompt.planted_ms)
                 self._database.execute(sql.PROMPT, (number, *row, " ".join(prompt.markers)))
-                found = frozenset().union(*map(piece_numbers, prompt.markers))
-                self._database.executemany(sql.PIECE, [(piece, number) for piece in found])
+                pieces += ((piece, number) for text in prompt.markers for piece in piece_numbers(text))
+            self._database.executemany(sql.PIECE, sorted(pieces))  # in the order of the index: each page of it once
 
     def requests_of(self, campaign: str) -> frozenset[int]:
         """The numbers of the requests that are known of a campaign."""

@@ -14,6 +14,9 @@ from kvfence.probe.registry.planted import Remembered
 WINDOW_CHARS = 1 << 20
 """A longer line is read in parts, so that memory is bounded."""
 
+STRANGERS_TRIED = 20
+"""How many markers of one text are looked for by seed: some 10 ms each for every campaign that is known."""
+
 Lookup = Callable[[frozenset[str]], Iterable[Remembered]]
 BySeed = Callable[[str], Remembered | None]
 
@@ -24,6 +27,7 @@ def sights_in(text: TextIOBase, where: str, whose: Lookup, by_seed: BySeed) -> I
     `whose` knows what was remembered; `by_seed` a whole marker that was not, and that the seed of a campaign makes.
     """
     told: set[str] = set()
+    tries = iter(range(STRANGERS_TRIED))
     for line, part in _windows(text):
         pieces = pieces_in(part)
         if not pieces:
@@ -31,7 +35,10 @@ def sights_in(text: TextIOBase, where: str, whose: Lookup, by_seed: BySeed) -> I
         whole = markers_in(part)
         known = {one.text: one for one in whose(pieces)}
         strangers = (marker for marker in dict.fromkeys(whole) if marker not in known and is_ours(marker))
-        for marker, one in (*known.items(), *((marker, by_seed(marker)) for marker in strangers)):
+        for marker, one in (
+            *known.items(),
+            *((marker, by_seed(marker) if next(tries, None) is not None else None) for marker in strangers),
+        ):
             if marker not in told:
                 told.add(marker)
                 yield _sight(marker, one, where=where, line=line, is_whole=marker in whole)

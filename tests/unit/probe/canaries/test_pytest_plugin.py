@@ -128,3 +128,28 @@ def test_an_installed_kvfence_is_found_by_pytest(tmp_path):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=100)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+PLANTS = """
+import pathlib
+def test_planter(kv_canary):
+    answer = ask(kv_canary.bury("A long text."))
+    pathlib.Path("stale").write_text(pages[-1])
+    kv_canary.check(answer)
+"""
+READS = """
+import pathlib
+def test_reader(kv_canary):
+    kv_canary.bury("Another.")
+    kv_canary.check(pathlib.Path("stale").read_text()[:17])
+"""
+
+
+def test_a_registry_remembers_beyond_the_run(tmp_path):
+    """A second run whose server still has a part of the first one's page names the test that planted it."""
+    kept = ("-o", "kv_canary_registry=markers.sqlite", "-W", "error")
+    assert "1 passed" in run_tests(tmp_path, PLANTS, *kept)
+    assert "kv_canary: leak" not in run_tests(tmp_path, READS)
+    out = run_tests(tmp_path, READS, *kept)
+    assert "kv_canary: leak" in out
+    assert "planted by test_app.py::test_planter" in out

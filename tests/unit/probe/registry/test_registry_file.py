@@ -1,5 +1,6 @@
 """A registry on a real file: what was planted is found by any piece, by any process, and no other file is touched."""
 
+import contextlib
 import random
 import sqlite3
 import stat
@@ -8,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kvfence.errors import TargetError, UsageError
@@ -153,6 +154,36 @@ def test_what_was_planted_outlives_a_process_that_is_killed(tmp_path):
     assert len(known) == 20
 
 
+DIES = """
+import os, sys
+from pathlib import Path
+sys.path[:0] = {folders!r}
+from test_registry_file import prompt
+from kvfence.probe.registry.registry_file import RegistryFile
+registry = RegistryFile(Path({path!r}))
+registry._database.execute("PRAGMA cache_size = 1")
+
+def prompts():
+    for number in range(1, 2000):
+        yield prompt(number)
+    os.kill(os.getpid(), 9)
+
+registry.plant_all(prompts())
+"""
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_program_that_is_killed_in_the_middle_of_writing_leaves_what_was_there(tmp_path, read_only):
+    """Half of a merge is on disk, and so is the journal that takes it back: whoever comes next, only to read or not."""
+    path = filled(tmp_path / "killed", [prompt(0)])
+    dies = DIES.format(folders=[str(Path(__file__).parent), *sys.path], path=str(path))
+    assert subprocess.run([sys.executable, "-c", dies], check=False).returncode == -9
+    assert (tmp_path / "killed-journal").stat().st_size > 0
+    with RegistryFile(path, read_only=read_only) as registry:
+        assert list(registry.prompts()) == [prompt(0)]
+    assert content(path)[0] == {prompt(0)}
+
+
 def database(path, statements):
     connection = sqlite3.connect(path)
     connection.executescript(statements)
@@ -237,3 +268,32 @@ def test_it_is_for_its_owners_eyes(tmp_path):
     """Whoever reads it could plant its markers."""
     path = filled(tmp_path / "r", [prompt(1)])
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_file_with_any_damage_is_one_clear_line_or_still_a_registry(tmp_path, data):
+    """Nothing hangs, and no error is of another kind."""
+    path = filled(tmp_path / "damaged", [prompt(number) for number in range(30)])
+    whole = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        whole[at : at + 8] = data.draw(st.binary(min_size=1, max_size=8))
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    with contextlib.suppress(UsageError, TargetError), RegistryFile(path) as registry:
+        registry.kept()
+        list(registry.prompts())
+        registry.whose(pieces_in(prompt(3).markers[0]))
+        registry.plant(prompt(99))
+    path.unlink()
+
+
+def test_a_registry_with_other_things_in_its_rows_is_one_clear_line(tmp_path):
+    """As somebody may write who shares one."""
+    path = filled(tmp_path / "r", [prompt(1)])
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE prompt SET markers = x'00ff'")
+    connection.commit()
+    connection.close()
+    with RegistryFile(path) as registry, pytest.raises(TargetError, match="something else"):
+        registry.whose(pieces_in(prompt(1).markers[0]))
