@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 from kvfence.errors import TargetError, UsageError
 
@@ -42,7 +41,7 @@ def open_file(
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         _check_kind(path, application=application, what=what, version=version)
-        connection = _connect(str(path), busy_s)
+        connection = _connect(path, busy_s)
     except (OSError, sqlite3.Error) as error:
         raise TargetError(f"{path}: cannot be opened as {what}: {error}; name another file") from error
     try:
@@ -68,7 +67,7 @@ def open_to_read(
     """
     try:
         _check_kind(path, application=application, what=what, version=version)
-        connection = _connect(f"file:{quote(os.fsencode(path))}?mode=rw", busy_s, uri=True)
+        connection = _connect(path, busy_s)
         connection.execute("PRAGMA query_only = ON")
     except (OSError, sqlite3.Error) as error:
         raise TargetError(f"{path}: cannot be read as {what}: {error}; name another file") from error
@@ -96,9 +95,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _connect(place: str, busy_s: float, *, uri: bool = False) -> sqlite3.Connection:
-    """For whichever thread: who opens a file sees to it that no two use it at once."""
-    return sqlite3.connect(place, timeout=busy_s, isolation_level=None, check_same_thread=False, uri=uri)
+def _connect(path: Path, busy_s: float) -> sqlite3.Connection:
+    """A file that is there, by its URI: as a name, `:memory:` and `file:…` would be no file.
+
+    For whichever thread: who opens a file sees to it that no two use it at once.
+    """
+    place = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(place, timeout=busy_s, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def _check_kind(path: Path, *, application: int, what: str, version: int) -> None:

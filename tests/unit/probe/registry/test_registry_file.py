@@ -184,6 +184,15 @@ def test_a_program_that_is_killed_in_the_middle_of_writing_leaves_what_was_there
     assert content(path)[0] == {prompt(0)}
 
 
+@pytest.mark.parametrize("name", [":memory:", "file:x?mode=memory", "a?mode=ro", "a#b", "a%41", "-x", "a\nb", "ü"])
+def test_a_file_may_have_any_name(tmp_path, monkeypatch, name):
+    """What SQLite takes for something else than a file too."""
+    monkeypatch.chdir(tmp_path)
+    path = filled(Path(name), [prompt(1)])
+    assert content(path)[0] == {prompt(1)}
+    assert list(tmp_path.iterdir()) == [tmp_path / name]
+
+
 def database(path, statements):
     connection = sqlite3.connect(path)
     connection.executescript(statements)
