@@ -47,9 +47,9 @@ def audit(
     """Read logs and running servers and say what is wrong: pool below context, unequal pools, checks off, refusals.
 
     A log may be packed (gzip, xz, bzip2, zstd); a folder stands for the logs and launch files in it; rotated parts are
-    read as one log. Give all workers of a deployment at once, so that they are compared; a log and an address of one
-    worker become one node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not reached, 3
-    inconclusive (a pool or context is nowhere told, or no engine was recognised).
+    read as one log. Give all workers of a deployment at once, so that they are compared; a log, a saved answer and an
+    address of one worker become one node. Exit codes: 0 clean, 1 found, 2 a log could not be read or a server not
+    reached, 3 inconclusive (a pool or context is nowhere told, or no engine was recognised).
 
     With --source it says which fixes are in that very tree, by what its code does, whatever its version says.
 

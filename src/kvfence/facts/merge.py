@@ -1,6 +1,7 @@
 """A node that was read twice or more, from its log, its endpoint, its launch command, made one; in doubt it stays two.
 
-A log and a launch command come first (`launched_and_logged`), then what was read of a running server. Two readings are
+A log and a launch command come first (`launched_and_logged`), then a log and a saved answer (`saved_and_logged`), then
+what was read of a running server. Two readings are
 of one node when nothing that they both say of its identity differs (engine, role, model, port, a host where both name
 one, a bootstrap port where no port decides), something that can only be one server's agrees (its port, or its host's
 name), and no third reading fits as well. On no port at all they are one only if role, pool and context agree: then
@@ -19,6 +20,7 @@ from kvfence.facts.fact import NodeFacts
 from kvfence.facts.launched_and_logged import with_commands
 from kvfence.facts.one_node import IDENTITY, agree, differ, from_endpoint, hosts_differ, is_one_machine, joined
 from kvfence.facts.reading import Reading
+from kvfence.facts.saved_and_logged import with_saved
 
 _SAME_WITHOUT_PORT = ("role", "pool_tokens", "context_length")
 
@@ -74,7 +76,7 @@ def _asked(node: NodeFacts) -> tuple[str, str] | None:
 def merged(nodes: Sequence[NodeFacts]) -> tuple[list[NodeFacts], list[tuple[str, str]]]:
     """The nodes, what was read of one server in several places joined; and who stays apart, and why."""
     nodes, undecided_commands = with_commands(nodes)
-    apart: list[tuple[str, str]] = []
+    nodes, apart = with_saved(nodes)
     for kind in (_Kind.BOOTSTRAP, _Kind.MEASURED, _Kind.ASKED):
         nodes, undecided = _with(kind, nodes)
         apart += undecided
