@@ -70,6 +70,7 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
             f"its role is not in {source_of(node)}, so it was not compared, nor asked for its checks; {_how_role(node)}"
         )
         yield NotChecked(node.name, why, rules=_OF_ROLES)
+    yield from _taken_for_one_server(node)
     yield from _figures_to_doubt(node)
     if not is_disaggregated(node):
         return
@@ -79,6 +80,18 @@ def _node_gaps(node: NodeFacts) -> Iterator[NotChecked]:
         how = _HOW_CHECKS[source_of(node)]
         why = f"whether its content checks are on is not in {source_of(node)}; {how}"
         yield NotChecked(node.name, why, rules=_OF_CHECKS)
+
+
+def _taken_for_one_server(node: NodeFacts) -> Iterator[NotChecked]:
+    """A KV connector is named among the settings of vLLM and as it is made; a log that is cut short has neither."""
+    role, pool = node.fact("role"), node.fact("pool_tokens")
+    by_silence = role is not None and pool is not None and role.seen == pool.seen
+    if engine_of(node) is Engine.VLLM and role_of(node) is Role.UNIFIED and by_silence and not node.fact("model"):
+        why = (
+            "it was taken for one server for both roles, since no KV connector is named in its log; its settings are "
+            "not there either, so if the log is cut short give it from its start on"
+        )
+        yield NotChecked(node.name, why, decisive=False, rules=_OF_ROLES)
 
 
 def _figures_to_doubt(node: NodeFacts) -> Iterator[NotChecked]:

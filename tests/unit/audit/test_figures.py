@@ -25,6 +25,22 @@ def test_of_a_hybrid_model_the_figure_is_told_to_be_derived(tmp_path: Path, log:
     assert ("9,000 tokens that vLLM prints" in gaps(tmp_path, text)) == told
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("", True),
+        ("INFO [factory.py:1] Creating v1 connector with name: LMCacheMPConnector and engine_id: 0\n", False),
+        ("INFO [core.py:1] Initializing a V1 LLM engine (v0.11.0) with config: model='/m', seed=0\n", False),
+    ],
+)
+def test_one_server_by_silence_is_told_where_nothing_shows_that_a_connector_would_be_named(
+    tmp_path: Path, line: str, told: bool
+):
+    """Two lines cut out of a log say a pool and a context, and not that no half of a pair printed them."""
+    text = line + V1.format(pool="9,000") + MOST.format(context="4,500")
+    assert ("taken for one server for both roles" in gaps(tmp_path, text)) == told
+
+
 def test_a_figure_to_doubt_does_not_decide(tmp_path: Path):
     """A doubt about what a figure means is told and leaves the verdict as it is."""
     text = HYBRID + V1.format(pool="9,000") + MOST.format(context="4,500")
