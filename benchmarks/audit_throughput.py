@@ -1,9 +1,10 @@
 """How fast does `kvfence audit` read a server's log of gigabytes, beside `grep` for the same stems in the same file?
 
-Two logs. `server`: what a server prints in weeks: access lines, batches, now and then a logged request with its
+Three logs. `server`: what a server prints in weeks: access lines, batches, now and then a logged request with its
 prompt, a refusal in ten thousand lines, and a start at its head and in its middle. `refusals`: nothing but refusals,
-of which every single one must be understood; a tenth of the size. Both were just written and are read once before
-anything is timed, so they come from the page cache as far as memory reaches; what is measured is work, not the disk.
+of which every single one must be understood; `rooms`: nothing but digests that do not match, each with a room and
+two digests of its own; both a tenth of the size. All were just written and are read once before anything is timed, so
+they come from the page cache as far as memory reaches; what is measured is work, not the disk.
 
 `grep -F` searches for the stems as they are, `grep -E` for the same stems as one expression; both only count lines,
 under `LC_ALL=C`. `audit` is the whole program, from its start to its report.
@@ -42,6 +43,7 @@ REFUSED = (
     "[2026-12-01 13:18:58] Input length ({n} tokens) exceeds the maximum allowed length (681274 tokens). "
     "Use a shorter input or enable --allow-auto-truncate., self.rid='B-a1-{n}'\n"
 )
+ROOM = "[2026-12-01 13:18:59 TP0] KV checksum mismatch req={n} bootstrap_room={a} expected=0x{b:x} got=0x{a:x}\n"
 DECODE = (
     "[2026-12-01 13:18:55 TP0] Decode batch, #running-req: {a}, #token: {n}, token usage: 0.42, cuda graph: True, "
     "gen throughput (token/s): {n}.42, #queue-req: {b}, \n"
@@ -110,6 +112,15 @@ def refusals(size_bytes: int) -> Iterator[str]:
         yield part
 
 
+def rooms(size_bytes: int) -> Iterator[str]:
+    """A start and failed checks."""
+    rng = random.Random(2)
+    yield SETTINGS + HEADLINE
+    part = "".join(ROOM.format(n=n, a=rng.getrandbits(62), b=rng.getrandbits(62)) for n in range(100_000))
+    for _turn in range(max(size_bytes // len(part), 1)):
+        yield part
+
+
 def timed(command: list[str], **environment: str) -> Timed:
     """Seconds, peak resident bytes and output of a process."""
     with tempfile.TemporaryFile() as out:
@@ -156,7 +167,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         stems = Path(folder, "stems")
         stems.write_bytes(b"\n".join(log_anchors().stems) + b"\n")
-        for name, parts, share in (("server", server_log, 1), ("refusals", refusals, 10)):
+        for name, parts, share in (("server", server_log, 1), ("refusals", refusals, 10), ("rooms", rooms, 10)):
             log = Path(folder, f"{name}.log")
             with log.open("w", encoding="utf-8") as file:
                 file.writelines(parts(asked.megabytes * MEGABYTE // share))

@@ -57,7 +57,7 @@ def read_log(source: Readable, *, file: str, fallback_name: str) -> Reading:
 
 def read_parts(parts: Iterable[tuple[str, Readable]], fallback_name: str) -> Reading:
     """Read one log that stands in several files, the oldest first; each is asked for when the one before is read."""
-    streams, first = _Streams(Recurring()), ""
+    streams, first = _Streams(Recurring(log_anchors().stems)), ""
     for file, source in parts:
         first = first or file
         for candidate in candidates(source, log_anchors(), streams.recurring):

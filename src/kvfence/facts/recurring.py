@@ -1,8 +1,8 @@
 """Lines that say once more what lines before them said, counted as bytes: one refusal may fill gigabytes.
 
-A *form* is a line with a few open places: the digits of a clock around the message, the length that was asked for, and
-the request's identifier. All else in it is fixed, byte by byte. So a line of that form says what the line said that
-the form was made of, but for that length and that identifier:
+A *form* is a line with a few open places: the digits of a clock around the message, the length that was asked for, the
+request's identifier, and numbers behind the message (`idle_numbers`). All else in it is fixed, byte by byte. So a line
+of that form says what the line said that the form was made of, but for that length and that identifier:
 
 - What collected the line, and whose it is, is read from what stands around the message: fixed, but for digits of a
   clock, and a form is made only where no clock is part of the name.
@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kvfence.facts.fact import Engine
+from kvfence.facts.idle_numbers import open_numbers, says_the_same
 from kvfence.facts.logs.statement import Statement
 from kvfence.facts.wrapping import Source
 
@@ -73,6 +74,8 @@ class Repeats:
 class Recurring:
     """The forms of one log, made as its lines are read."""
 
+    stems: Sequence[bytes] = ()
+    """Of every message that a reader knows; without them no number is left open."""
     forms: list[Form] = field(default_factory=list)
     _counted: Counter[bytes] = field(default_factory=Counter)
     """How often a line came of which no form is made yet; by the form's pattern."""
@@ -105,10 +108,12 @@ class Recurring:
         match = statement.match
         if match is None or match.string != text or not _may_recur(line, text, key[0]):
             return
-        pattern = _pattern(line, text, match)
+        pattern = _pattern(line, text, match, open_numbers if self.stems else re.escape)
         self._counted[pattern] += 1
         if self._counted[pattern] == _OFTEN:
             del self._counted[pattern]
+            if self.stems and not _is_whole(text, match, self.stems):
+                pattern = _pattern(line, text, match, re.escape)
             self.forms = [*self.forms, *_form(pattern, line, text, statement, key)][-_FORMS_MAX:]
         elif len(self._counted) > _COUNTED_MAX:
             self._counted.clear()
@@ -126,15 +131,26 @@ def _may_recur(line: bytes, text: str, source: Source | None) -> bool:
     return whole and not named_by_clock and "--model" not in text and len(line) <= _LINE_BYTES_MAX
 
 
-def _pattern(line: bytes, text: str, match: re.Match[str]) -> bytes:
+def _is_whole(text: str, match: re.Match[str], stems: Sequence[bytes]) -> bool:
+    """Whether numbers behind a message may be left open.
+
+    One that looks for something and has not found it might find it behind another number.
+    """
+    return None not in match.groupdict().values() and says_the_same(text, match.end(), stems)
+
+
+def _pattern(line: bytes, text: str, match: re.Match[str], rest: Callable[[bytes], bytes]) -> bytes:
+    """Of all lines like that one; `rest` makes the pattern of what stands behind the message."""
     before = line.index(text.encode())
-    begun, end = before + match.start(), before + len(text)
+    begun, said, end = before + match.start(), before + match.end(), before + len(text)
     named = (name for name in _OPEN if match.groupdict().get(name) is not None)
     parts, at = [_but_clocks(line[:begun])], begun
     for start, behind, name in sorted((*match.span(name), name) for name in named):
-        parts += [re.escape(line[at : before + start]), _OPEN[name]]
+        # Of `room 7` the last word is the identifier.
+        first = start + match.string[start:behind].rfind(" ") + 1
+        parts += [re.escape(line[at : before + first]), _OPEN[name]]
         at = before + behind
-    return b"".join((*parts, re.escape(line[at:end]), _but_clocks(line[end:]), rb"\r?\n"))
+    return b"".join((*parts, re.escape(line[at:said]), rest(line[said:end]), _but_clocks(line[end:]), rb"\r?\n"))
 
 
 def _but_clocks(fixed: bytes) -> bytes:

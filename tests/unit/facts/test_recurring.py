@@ -25,7 +25,7 @@ EVENTS = (
     SGLANG + "[http_server] Input length ({asked} tokens) exceeds the maximum allowed length ({limit} tokens).",
     SGLANG + "Request {id} exceeds the maximum number of tokens: {asked} > {limit}",
     SGLANG + "Truncated. len(req.origin_input_ids)={asked}, max_req_input_len={limit}",
-    SGLANG + "KV checksum mismatch req={id} chunk=1",
+    SGLANG + "KV checksum mismatch req={id} bootstrap_room={asked} expected=0x{asked}e got=0xf{second}",
     SGLANG + "KV checksum skipped: no digest of chunk {limit}",
     SGLANG + "Context corruption detected: Request {id} has {limit}",
     SGLANG + "Request {id} requires too many SWA KV tokens for decode preallocation: {asked} > {limit}",
@@ -35,7 +35,7 @@ EVENTS = (
     SGLANG + "canary path is not executing: kernel_run_counter did not increase since previous",
     SGLANG + "kv_canary violation: slot {asked}",
     SGLANG + "Metadata unexpectedly not ready after readiness gate: request {id}",
-    SGLANG + "Deferred KV release for room {asked} timed out",
+    SGLANG + "Deferred KV release for room {asked} timed out after {second}s; 0x{asked}",
     SGLANG + "Prefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0, #running-req: {limit}, #inflight-req: 1,",
     VLLM
     + "Releasing expired KV blocks for request {id} which were retrieved by 0 decode worker(s) within 480 seconds.",
@@ -152,6 +152,47 @@ def test_both_ways_of_reading_give_the_same(content: bytes):
     assert fast == full
 
 
+NUMBERS = st.one_of(
+    st.sampled_from(["4", "0", "1", "cac", "4 ", "1e", "f" * 40, "9" * 41, "0x4", "a0", "x1", "", "7_", "é1"]),
+    st.from_regex(r"[0-9a-f]{1,41}", fullmatch=True),
+)
+
+
+@st.composite
+def tails(draw: st.DrawFn) -> str:
+    """What may stand behind a message: words, and parts of what another message begins with, around numbers."""
+    stem = st.sampled_from([one.decode() for one in read_log.log_anchors().stems])
+    part = st.builds(
+        lambda text, start, end: text[start : max(end, start + 1)], stem, st.integers(0, 9), st.integers(2, 40)
+    )
+    word = st.one_of(st.sampled_from([" ", " room ", "=0x", " (", ", ", "'", " TP", "s "]), part, stem)
+    return "".join(draw(st.lists(st.one_of(word, st.just("{}"), st.just(" {} ")), min_size=1, max_size=6)))
+
+
+@st.composite
+def numbered(draw: st.DrawFn) -> bytes:
+    """A log of one message with one tail, in which only the numbers differ."""
+    event, tail = draw(st.sampled_from(EVENTS)), draw(tails())
+    head = event.format(second=1, rank="", asked=9, limit=5, id="a")
+    fill = st.lists(NUMBERS, min_size=tail.count("{}"), max_size=tail.count("{}"))
+    return text(*(head + tail.format(*draw(fill)) for _line in range(draw(st.integers(4, 12)))))
+
+
+@settings(deadline=None, max_examples=150)
+@given(numbered())
+@example(
+    text(*(f"kvfence cell refused: worker=p-0 prompt_tokens=9 request=a {n} pool sizes: full=7" for n in "1234567"))
+)
+@example(
+    text(*(f"kvfence cell refused: worker=p-0 prompt_tokens=9 request=a DSV{n} pool sizes: full=7" for n in "12347"))
+)
+@example(text(*(f"{refused()} cache is allo{n} is allocated. #tokens: 9" for n in ["1", "2", "3", "cac"])))
+def test_numbers_behind_a_message_change_nothing_of_it(content: bytes):
+    """Whatever stands there, as near as can be to another message: both ways of reading give the same."""
+    fast, full = both(content)
+    assert fast == full
+
+
 @settings(deadline=None, max_examples=50)
 @given(logs(), logs())
 def test_both_ways_give_the_same_over_parts_of_a_log(older: bytes, newer: bytes):
@@ -208,11 +249,38 @@ def test_nearly_none_of_many_refusals_is_read_in_full(wrapping: Wrapping):
     assert read_in_full(lines) < 60
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Deferred KV release for room {n} timed out after 30s",
+        "KV checksum mismatch req={n} bootstrap_room={n} expected=0x{n:x} got={n:08x}",
+        "KV checksum skipped: layout 0x{n:x} differs from 0x{n:x} (TP width)",
+        "Context corruption detected: Request {n} (bootstrap_room={n}) received metadata from room {n}",
+    ],
+)
+def test_rooms_and_digests_make_no_line_another_one(line: str):
+    """Of two thousand lines with numbers of their own, a handful reaches the readers."""
+    count = 0
+    full = read_log.understood
+
+    def counting(one: str) -> Statement | None:
+        nonlocal count
+        count += 1
+        return full(one)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(read_log, "understood", counting)
+        lines = [SGLANG.format(second=n % 60, rank=" TP0") + line.format(n=70_000_000 + n * 7919) for n in range(2000)]
+        (node,) = read(text(*lines)).nodes
+    assert [one.count for one in node.happenings.values()] == [2000]
+    assert count < 60
+
+
 def test_lines_that_never_come_again_make_no_form(monkeypatch: pytest.MonkeyPatch):
     """A text that changes in every line: nothing is compiled for it, and what is remembered stays small."""
     kept = Recurring()
-    monkeypatch.setattr(read_log, "Recurring", lambda: kept)
-    lines = [f"{refused(name=f'r{number}')} {number}" for number in range(2000)]
+    monkeypatch.setattr(read_log, "Recurring", lambda _stems: kept)
+    lines = [f"{refused(name=f'r{number}')} of g{number}" for number in range(2000)]
     assert read_in_full(lines) == 2000
     assert not kept.forms
 
@@ -220,7 +288,7 @@ def test_lines_that_never_come_again_make_no_form(monkeypatch: pytest.MonkeyPatc
 def test_forms_are_bounded(monkeypatch: pytest.MonkeyPatch):
     """Hundreds of printers that each repeat themselves: the forms that are kept are not hundreds."""
     kept = Recurring()
-    monkeypatch.setattr(read_log, "Recurring", lambda: kept)
+    monkeypatch.setattr(read_log, "Recurring", lambda _stems: kept)
     line = EVENTS[3].format(second=1, rank="", asked=9, limit=8)
     nodes = read(text(*(f"pod-{n} | {line}" for n in range(200) for _ in range(30)))).nodes
     assert [node.happenings[Kind.TRUNCATED].count for node in nodes] == [30] * 200
