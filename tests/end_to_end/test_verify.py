@@ -44,10 +44,11 @@ def test_the_report_has_what_is_promised(incident):
 
 
 def test_a_trace_is_made_again_and_breaks_the_same_promise(incident):
-    """A replay ends as the search did."""
+    """A replay ends as the search did, and in the running cell the taint oracle agrees."""
     ran = run_kvfence("verify", "--replay", str(incident[0]))
     assert ran.code == 1
     assert ran.out.startswith("Broken again under placeholder: foreign-text: room 2 of tenant B")
+    assert "In the running cell: the taint oracle saw 1 read of another tenant's slots at decode" in ran.out
 
 
 def test_under_the_fence_the_incident_goes_another_way(incident):
@@ -55,6 +56,7 @@ def test_under_the_fence_the_incident_goes_another_way(incident):
     ran = run_kvfence("verify", "--replay", str(incident[0]), "--rules", "fenced")
     assert ran.code == 3
     assert ran.out.startswith("Under fenced move 14 of 17 cannot be made")
+    assert "the taint oracle saw no reads of another tenant's slots at decode" in ran.out
 
 
 @pytest.mark.parametrize(

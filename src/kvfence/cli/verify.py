@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -106,11 +107,15 @@ def _report(seen: Interleavings, took_s: float, output_format: Format, output: P
 
 
 def _replay(file: Path, rules: str | None, output: Path | None) -> None:
-    from kvfence.report.verify_terminal import print_replay  # noqa: PLC0415 — no other command pays for loading it
-    from kvfence.verify.asked import rules_named  # noqa: PLC0415 — the same
+    """First in the checker's world, then the moves that could be made there in the running cell."""
+    from kvfence.cell.retrace import in_words  # noqa: PLC0415 — no other command pays for loading it
+    from kvfence.report.verify_terminal import print_replay  # noqa: PLC0415 — the same
+    from kvfence.verify.asked import rules_named, trace_in  # noqa: PLC0415 — the same
     from kvfence.verify.outcome import replay_of  # noqa: PLC0415 — the same
 
-    again = replay_of(file, None if rules is None else rules_named(rules))
+    setting, moves = trace_in(file, None if rules is None else rules_named(rules))
+    again = replay_of(setting, moves)
+    again = replace(again, in_cell=in_words(setting, moves[: len(again.steps)]))
     report_to(lambda console: print_replay(again, console), output)
     print_replay(again, people_console(machine_on_stdout=False))
     raise typer.Exit(exit_code(again.verdict))

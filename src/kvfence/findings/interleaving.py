@@ -91,6 +91,8 @@ class Replay:
     """Those that could be made."""
     broken: str | None
     """The promise that was broken in the end, and why."""
+    in_cell: str = ""
+    """What the same moves came to in the running cell, if they were made there."""
 
     @property
     def stopped(self) -> bool:

@@ -71,6 +71,8 @@ def print_replay(again: Replay, console: Console) -> None:
         line = f"All {again.moves} moves were made under {again.rules}, and every promise held on the way."
     console.print(Text(line, style=_STYLES[again.verdict]))
     console.print(Group(*_moves(again.steps)))
+    if again.in_cell:
+        console.print(Text(f"In the running cell: {again.in_cell}."))
 
 
 def _moves(steps: tuple[TraceStep, ...]) -> Iterator[RenderableType]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 from kvfence.core.rules import Rules, Wire
 from kvfence.findings.interleaving import BrokenPromise, Interleavings, Replay, Space
-from kvfence.verify.asked import trace_in
 from kvfence.verify.bound import Bound
 from kvfence.verify.check import Checked, check
 from kvfence.verify.explore import Violated
+from kvfence.verify.move import Move
 from kvfence.verify.properties import MEANS
 from kvfence.verify.story import diagram, steps
 from kvfence.verify.traces import replayed
@@ -68,9 +67,8 @@ def _space(seen: Checked) -> Space:
     )
 
 
-def replay_of(file: Path, rules: Rules | None) -> Replay:
-    """The trace of a report, made again; with `rules`, under those instead. Raises `TargetError`."""
-    setting, moves = trace_in(file, rules)
+def replay_of(setting: Setting, moves: Sequence[Move]) -> Replay:
+    """A trace, made again."""
     again = replayed(setting, moves)
     made = moves if again.stopped_at is None else moves[: again.stopped_at]
     return Replay(
