@@ -2,24 +2,25 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvfence.cli.probe_providers import tenants_from
-from kvfence.errors import UsageError
+from kvfence.errors import TargetError, UsageError
 from kvfence.findings.comparison import Refusals
 from kvfence.findings.verdict import Verdict
+from kvfence.probe import Options, Target, run
 from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.limits import Till
 from kvfence.probe.patience import Patience
 from kvfence.probe.providers.comparing import ForEach, compare
 from kvfence.probe.providers.provider import providers_in
 from kvfence.probe.providers.table import Table
+from kvfence.probe.record import Scenario
 from kvfence.probe.target import Bounds
+from support.manner_servers import manner_server
 from support.probe_servers import Behaviour, endpoint
 from support.programs import assert_one_clear_line, run_kvfence
 from support.vendor_servers import MODEL, anthropic, openrouter
@@ -175,7 +176,7 @@ def test_a_comparison_that_was_cut_off_goes_on_and_asks_nothing_twice(tmp_path):
 
 
 def test_every_format_has_all_vendors_and_no_key(tmp_path, keys):
-    """Table, JSON, JUnit and HTML; exit code 1, for one refuses what it declares."""
+    """JSON, HTML, and the table beside each; exit code 1, for one refuses what it declares."""
     del keys
     early = Behaviour(limit=2000, beyond="refuse", key=KEYS["A_KEY"])
     file = tmp_path / "vendors.toml"
@@ -186,7 +187,7 @@ def test_every_format_has_all_vendors_and_no_key(tmp_path, keys):
         file.write_text(as_toml(tables), encoding="utf-8")
         wanted = ("--lengths", "3000", "--scenario", "sweep", "--journal", str(tmp_path / "kept"))
         written = {}
-        for form in ("table", "json", "junit", "html"):
+        for form in ("json", "html"):
             output = tmp_path / f"report.{form}"
             ran = run_kvfence("probe", "--providers", str(file), *wanted, "--format", form, "-o", str(output))
             assert ran.code == 1, ran
@@ -200,8 +201,6 @@ def test_every_format_has_all_vendors_and_no_key(tmp_path, keys):
     assert [one["refusals"] for one in document["providers"]] == ["too early", "not known", "not known"]
     assert document["providers"][0]["first_failure"]["verdict"] == "refused"
     assert document["providers"][2]["pinned"] == "azure"
-    suites = ET.fromstring((tmp_path / "report.junit").read_text("utf-8"))
-    assert [case.get("name") for case in suites[-1].iter("testcase")] == ["a", "b", "c"]
     page = (tmp_path / "report.html").read_text("utf-8")
     assert f"--providers {file}" in page
     assert "--seed" in page
@@ -295,15 +294,41 @@ def test_tenants_of_one_endpoint_come_from_a_file(tmp_path, keys):
     assert apart == ["api key", "user", "cache_salt", "x-team"]
 
 
+def test_tenants_of_a_file_ask_at_once_and_a_leak_names_whose_it_is(tmp_path):
+    """Three of them, where four requests under way mix their answers; one after the other it is clean."""
+    file = tmp_path / "tenants.toml"
+    names = ("red", "blue", "green")
+    file.write_text("".join(f'[[tenants]]\nname = "{name}"\nuser = "u-{name}"\n' for name in names), encoding="utf-8")
+    *seeders, harvester = (party.tenant(7) for party in tenants_from(file, CHAT, None))
+    with manner_server("at-once") as server:
+        told = run(
+            Options(
+                target=Target(base_url=server.url, timeout_s=20),
+                seeders=tuple(seeders),
+                harvester=harvester,
+                bounds=Bounds(bisections=0),
+                seed=7,
+                key=b"key",
+                scenarios=(Scenario.SWEEP, Scenario.CONCURRENT),
+            )
+        )
+    leaks = [row for row in told.leaks if row.scenario == "concurrent"]
+    assert leaks == list(told.leaks) != []
+    assert set() < {mark.planted_by for row in leaks for mark in row.evidence} <= set(names)
+    assert {body["user"] for body in server.asked} == {f"u-{name}" for name in names}
+    assert server.most_under_way >= 4
+
+
 def test_the_folder_of_another_comparison_is_one_clear_line(tmp_path):
-    """As is one that holds something else."""
-    folder = tmp_path / "kept"
-    file = tmp_path / "vendors.toml"
-    table = {"name": "one", "kind": "openai", "url": "http://127.0.0.1:9/v1", "model": "m"}
-    file.write_text(as_toml({"providers": [table]}), encoding="utf-8")
-    run_kvfence("probe", "--providers", str(file), "--journal", str(folder), "--seed", "7")
-    args = ("probe", "--providers", str(file), "--journal")
-    assert_one_clear_line(run_kvfence(*args, str(folder), "--seed", "8"), "seed 7, not 8", "name another folder")
-    assert_one_clear_line(run_kvfence(*args, str(file)), "no journals can be kept there")
-    Path(folder / "seed").write_text("seven\n", encoding="ascii")
-    assert_one_clear_line(run_kvfence(*args, str(folder)), "is no seed of kvfence's probe")
+    """As is one that holds something else, or that cannot be made."""
+    folder, file = tmp_path / "kept", tmp_path / "file"
+    file.touch()
+    nobody = parsed({"providers": [{"name": "one", "kind": "openai", "url": "http://127.0.0.1:9/v1", "model": "m"}]})
+    assert compare(nobody, SHORT, seed=7, folder=folder).providers[0].result is None
+    with pytest.raises(UsageError, match=r"seed 7, not 8\); name another folder"):
+        compare(nobody, SHORT, seed=8, folder=folder)
+    with pytest.raises(TargetError, match="no journals can be kept there"):
+        compare(nobody, SHORT, folder=file)
+    (folder / "seed").write_text("seven\n", encoding="ascii")
+    with pytest.raises(UsageError, match="is no seed of kvfence's probe"):
+        compare(nobody, SHORT, folder=folder)
