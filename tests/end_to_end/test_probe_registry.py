@@ -191,11 +191,14 @@ def test_a_disk_that_is_full_stops_the_campaign_before_it_sends(tmp_path):
             path = tmp_path / f"{size}"
             full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
             program = f"{full}\nfrom kvfence.__main__ import main\nmain()"
-            command = [sys.executable, "-c", program, "probe", server.url, "--registry", str(path), "--seed", "1"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-            assert (done.returncode, done.stdout) == (2, ""), done.stderr
-            assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-            assert str(path) in done.stderr
+            for option, file in (("--journal", tmp_path / f"{size}-journal"), ("--registry", path)):
+                command = [sys.executable, "-c", program, "probe", server.url, option, str(file), "--seed", "1"]
+                done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+                assert (done.returncode, done.stdout) == (2, ""), done.stderr
+                assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+                assert str(file) in done.stderr
+                if option == "--journal":
+                    server.asked.clear()
         with RegistryFile(path, read_only=True) as registry:
             markers = {text for one in registry.prompts() for text in one.markers}
     sent = {text for body in server.asked for text in SHAPE.findall(str(body))}

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
 import msgspec
 
-from kvfence.errors import UsageError
+from kvfence.errors import TargetError, UsageError
 from kvfence.probe.campaign import Campaign
 from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.limits import Cost
 from kvfence.probe.record import CUT_OFF, Exchange, History
-from kvfence.probe.sqlite_file import open_file
+from kvfence.probe.sqlite_file import DATABASE_ERRORS, open_file
 from kvfence.probe.target import Bounds
 
 _APPLICATION = 0x6B766A31
@@ -88,7 +89,7 @@ class Journal:
     @property
     def about(self) -> About | None:
         """Which campaign it is of; None for a new one."""
-        row = self._database.execute("SELECT value FROM about").fetchone()
+        row = self._run("SELECT value FROM about").fetchone()
         try:
             return msgspec.json.decode(row[0], type=About) if row else None
         except msgspec.DecodeError as error:
@@ -99,10 +100,11 @@ class Journal:
 
         Raises:
             UsageError: the file is of another campaign.
+            TargetError: it cannot be read or written.
         """
         before = self.about
         if before is None:
-            self._database.execute("INSERT INTO about VALUES (1, ?)", (msgspec.json.encode(about),))
+            self._run("INSERT INTO about VALUES (1, ?)", (msgspec.json.encode(about),))
             return []
         if before != about:
             raise UsageError(f"{self.path} is of another campaign ({_difference(before, about)}); name another file")
@@ -113,22 +115,30 @@ class Journal:
         return [(one.spent, one.tries) for exchanges in self._rounds() for one in exchanges]
 
     def sent(self, round_index: int, exchange: Exchange) -> None:
-        """A request is about to be sent."""
+        """A request is about to be sent. Raises `TargetError` where that cannot be written down."""
         row = (exchange.recipe.request, round_index, msgspec.json.encode(exchange))
-        self._database.execute("INSERT INTO request (number, round, sent) VALUES (?, ?, ?)", row)
+        self._run("INSERT INTO request (number, round, sent) VALUES (?, ?, ?)", row)
 
     def ended(self, exchange: Exchange) -> None:
-        """It has ended, in whatever way."""
+        """It has ended, in whatever way. Raises `TargetError` where that cannot be written down."""
         row = (msgspec.json.encode(exchange), exchange.recipe.request)
-        self._database.execute("UPDATE request SET ended = ? WHERE number = ?", row)
+        self._run("UPDATE request SET ended = ? WHERE number = ?", row)
+
+    def _run(self, statement: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+        try:
+            return self._database.execute(statement, tuple(values))
+        except DATABASE_ERRORS as error:
+            raise TargetError(
+                f"{self.path}: the journal cannot be kept: {error}; nothing is sent without it"
+            ) from error
 
     def _rounds(self) -> list[History]:
-        rows = self._database.execute("SELECT round, sent, ended FROM request ORDER BY number")
+        rows = self._run("SELECT round, sent, ended FROM request ORDER BY number")
         rounds: dict[int, list[Exchange]] = {}
         try:
             for round_index, sent, ended in rows:
                 rounds.setdefault(round_index, []).append(_read(ended) if ended else cut_off(_read(sent)))
-        except (msgspec.DecodeError, sqlite3.Error) as error:
+        except (msgspec.DecodeError, *DATABASE_ERRORS) as error:
             raise UsageError(f"{self.path} cannot be read any more: {error}; begin a new campaign") from error
         return [tuple(exchanges) for exchanges in rounds.values()]
 

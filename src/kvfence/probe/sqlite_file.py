@@ -16,6 +16,8 @@ from kvfence.errors import TargetError, UsageError
 
 BUSY_S = 30.0
 """How long to wait for another kvfence that writes to the same file."""
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged file raises: the words of SQLite's own error may have bytes of the file in them, which are no text."""
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _VERSION_AT, _APPLICATION_AT = 60, 68
@@ -42,7 +44,7 @@ def open_file(
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         _check_kind(path, application=application, what=what, version=version)
         connection = _connect(path, busy_s)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *DATABASE_ERRORS) as error:
         raise TargetError(f"{path}: cannot be opened as {what}: {error}; name another file") from error
     try:
         with transaction(connection):  # two that make the same file at once make it one after the other
@@ -51,7 +53,7 @@ def open_file(
                 connection.execute(f"PRAGMA user_version = {version:d}")
                 for statement in filter(str.strip, schema.split(";")):
                     connection.execute(statement)
-    except sqlite3.Error as error:
+    except DATABASE_ERRORS as error:
         connection.close()
         raise TargetError(f"{path}: cannot be written as {what}: {error}; name another file") from error
     return connection
@@ -69,11 +71,11 @@ def open_to_read(
         _check_kind(path, application=application, what=what, version=version)
         connection = _connect(path, busy_s)
         connection.execute("PRAGMA query_only = ON")
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *DATABASE_ERRORS) as error:
         raise TargetError(f"{path}: cannot be read as {what}: {error}; name another file") from error
     try:
         is_empty = not _tables(connection)
-    except sqlite3.Error as error:
+    except DATABASE_ERRORS as error:
         connection.close()
         raise TargetError(f"{path}: cannot be read as {what}: {error}; name another file") from error
     if is_empty:

@@ -21,7 +21,7 @@ from kvfence.probe.markers import pieces_in
 from kvfence.probe.registry import statements as sql
 from kvfence.probe.registry.pieces import piece_number, piece_numbers
 from kvfence.probe.registry.planted import KnownCampaign, PlantedPrompt, Remembered
-from kvfence.probe.sqlite_file import BUSY_S, open_file, open_to_read, transaction
+from kvfence.probe.sqlite_file import BUSY_S, DATABASE_ERRORS, open_file, open_to_read, transaction
 
 WHAT = "a registry of kvfence's markers"
 
@@ -146,7 +146,7 @@ class RegistryFile:
                 if not all(map(isinstance, row, question.kinds)):
                     raise sqlite3.DataError("a row has something else in it than a registry's")
                 yield row
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise TargetError(f"{self.path}: cannot be read as {WHAT}: {error}; name another file") from error
 
     @contextmanager
@@ -154,7 +154,7 @@ class RegistryFile:
         try:
             with transaction(self._database):
                 yield
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise TargetError(
                 f"{self.path}: cannot be written: {error}; nothing is sent whose markers would not be known"
             ) from error

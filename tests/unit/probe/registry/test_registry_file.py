@@ -297,6 +297,14 @@ def test_a_file_with_any_damage_is_one_clear_line_or_still_a_registry(tmp_path, 
     path.unlink()
 
 
+def test_an_error_whose_words_are_no_text_is_one_clear_line(tmp_path):
+    """SQLite quotes the damaged file in it."""
+    path = filled(tmp_path / "r", [prompt(1)])
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE piece", b"CREATE TABL\xde piece"))
+    with pytest.raises(TargetError, match="name another file"):
+        RegistryFile(path, read_only=True)
+
+
 def test_a_registry_with_other_things_in_its_rows_is_one_clear_line(tmp_path):
     """As somebody may write who shares one."""
     path = filled(tmp_path / "r", [prompt(1)])
