@@ -18,6 +18,7 @@ from kvfence.core.ids import Role
 from kvfence.facts.fact import Fact, NodeFacts
 from kvfence.facts.read_log import read_log
 from kvfence.facts.target import read_target
+from kvfence.findings.finding import Severity
 from support.audit_logs import CORPUS
 from support.audit_nodes import Value, said_of, sglang, vllm
 
@@ -187,3 +188,21 @@ def _started(options: CellOptions) -> list[NodeFacts]:
     lines = [start_line(options.config(), role, "0.1.0") for role in (Role.PREFILL, Role.DECODE)]
     log = io.BytesIO("\n".join(lines).encode() + b"\n")
     return list(read_log(log, file="cell.log", fallback_name="cell").nodes)
+
+
+@pytest.mark.parametrize(
+    ("version", "severity", "told"),
+    [
+        ({"engine_version": "0.5.19"}, Severity.CRITICAL, "runs on as one token, and decode can answer it"),
+        ({"engine_version_min": "0.5.17", "engine_version_max": "0.5.20"}, Severity.CRITICAL, "runs on as one token"),
+        ({"engine_version": "0.5.20"}, Severity.MEDIUM, "runs one token of them and sends nothing"),
+        ({"engine_version": "0.5.21"}, Severity.MEDIUM, "turns them away"),
+        ({}, Severity.CRITICAL, "does not show the version"),
+    ],
+)
+def test_what_a_refusal_on_prefill_comes_to_is_the_version_s(version: dict[str, Value], severity: Severity, told: str):
+    """Nothing is sent from 0.5.20 on, and no leak is told of it; where it may be older, it is (sglang#36988)."""
+    facts = {"engine_version": None, **version}
+    found = said_of("pool-below-context", sglang("prefill", pool_tokens=681_280, **facts), sglang("decode"))
+    assert [one.severity for one in found] == [severity]
+    assert told in found[0].message

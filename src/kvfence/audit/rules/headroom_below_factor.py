@@ -14,7 +14,7 @@ measurement.
 
 ## How bad
 
-Low; medium on a prefill worker of SGLang before 0.5.21 or of unknown version, where the next step down is critical.
+Low; medium on a prefill worker of SGLang that is or may be older than 0.5.20, where the next step down is critical.
 One server for both roles has no such path, and kvfence's cell refuses by type: neither is found.
 
 ## What ends it
@@ -46,7 +46,7 @@ HEADROOM_FACTOR = 2
 """Pool over context: about what the incident's provider went to (2.04 million tokens for 1,048,576)."""
 _SLACK_PERCENT = 3
 """`About`: 2.04 million is 1.95 times that context, and is not found."""
-_FIXED_AT_THE_DOOR = "0.5.21"
+_NOTHING_SENT_SINCE = "0.5.20"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def _severity(node: NodeFacts) -> Severity:
     next_is_critical = (
         role_of(node) is Role.PREFILL
         and refuses_like_sglang(node)
-        and version_below(node, _FIXED_AT_THE_DOOR) is not False
+        and version_below(node, _NOTHING_SENT_SINCE) is not False
     )
     return Severity.MEDIUM if next_is_critical else Severity.LOW
 

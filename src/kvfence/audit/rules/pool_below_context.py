@@ -9,16 +9,17 @@ are promised and cannot be held. The finding names both figures, the lengths tha
 
 On one server the caller gets an error, or less than was promised. With prefill and decode on separate workers the
 refusal is the dangerous path: SGLang up to 0.5.19 turns the refused prompt into one token, sends one page, and decode
-answers over pages that still hold other customers' text, with status 200. That was the incident. From 0.5.21 on the
-prompt is turned away at the door, but decode is not told and holds its pages for up to 300 s.
+answers over pages that still hold other customers' text, with status 200. That was the incident. 0.5.20 still runs the
+token and sends nothing of it; from 0.5.21 on the prompt is turned away at the door. Decode is not told by either, and
+holds its pages for up to 300 s.
 
 ## How bad
 
 | role | severity |
 | --- | --- |
-| prefill, SGLang older than 0.5.21 or of unknown version; kvfence's cell without I1, I2 and I5 | critical |
+| prefill, SGLang that is or may be older than 0.5.20; kvfence's cell without I1, I2 and I5 | critical |
 | role unknown | high |
-| decode; prefill from 0.5.21 on; vLLM with a role; kvfence's cell with I2 or I5 but not I1 | medium |
+| decode; prefill from 0.5.20 on; vLLM with a role; kvfence's cell with I2 or I5 but not I1 | medium |
 | one server for both; kvfence's cell with I1 | low |
 
 ## What ends it
@@ -57,6 +58,7 @@ from kvfence.findings.finding import Confidence, Finding, Severity
 
 ID = "pool-below-context"
 CODE = "KVF101"
+_NOTHING_SENT_SINCE = "0.5.20"
 _FIXED_AT_THE_DOOR = "0.5.21"
 _CELL_CONSEQUENCE = {
     Severity.LOW: "They get a 4xx that names both figures.",
@@ -89,7 +91,7 @@ def _severity(node: NodeFacts) -> Severity:
         return Severity.LOW
     if role is None:
         return Severity.HIGH
-    if role is Role.DECODE or not refuses_like_sglang(node) or version_below(node, _FIXED_AT_THE_DOOR) is False:
+    if role is Role.DECODE or not refuses_like_sglang(node) or version_below(node, _NOTHING_SENT_SINCE) is False:
         return Severity.MEDIUM
     return Severity.CRITICAL
 
@@ -141,6 +143,11 @@ def _consequence_on_prefill(node: NodeFacts) -> str:
     match version_below(node, _FIXED_AT_THE_DOOR):
         case False:
             return "This version turns them away; decode is not told and holds its pages for up to 300 s."
+        case True if version_below(node, _NOTHING_SENT_SINCE) is False:
+            return (
+                "This version runs one token of them and sends nothing; decode is not told and holds its pages for up "
+                "to 300 s."
+            )
         case True:
             return (
                 "A refused prompt runs on as one token, and decode can answer it from pages that still hold "
