@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
@@ -31,3 +32,22 @@ def test_a_paragraph_of_the_help_is_broken_by_the_terminal_alone(
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     for paragraph in (load(command).__doc__ or "").split("\n\n"):
         assert " ".join(paragraph.split()) in lines
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_an_option_s_help_says_is_shown_whole(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """What stands in square brackets would be taken for a style and left out."""
+    monkeypatch.setenv("COLUMNS", "3000")
+    program(command)([command, "--help"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    for name in get_type_hints(load(command)):
+        assert _help(command, name) in shown
+
+
+def _help(command: str, name: str) -> str:
+    """The help of that parameter, on one line; empty for what is neither an option nor an argument."""
+    hint = get_type_hints(load(command), include_extras=True)[name]
+    said = [getattr(one, "help", None) for one in getattr(hint, "__metadata__", ())]
+    return " ".join(next((one for one in said if isinstance(one, str)), "").split())

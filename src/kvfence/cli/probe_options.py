@@ -40,7 +40,7 @@ FactsFile = Annotated[
 ]
 MultipleOf = Annotated[
     list[int] | None,
-    typer.Option(help="Size of a page or chunk: lengths around a multiple are asked; repeatable. [default: 8192]"),
+    typer.Option(help="Size of a page or chunk: lengths around a multiple are asked; repeatable. Without it: 8192."),
 ]
 Bisections = Annotated[int, typer.Option(help="Lengths asked beyond the plan, to close in on where it turns.", min=0)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan, its cost and its time, and send nothing.")]

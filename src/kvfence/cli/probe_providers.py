@@ -36,7 +36,9 @@ ProvidersFile = Annotated[
 ]
 TenantsFile = Annotated[
     Path | None,
-    typer.Option("--tenants", help="TOML with two or more [[tenants]]: their keys' variables, headers and fields."),
+    typer.Option(
+        "--tenants", help="TOML with two or more tables `tenants`: their keys' variables, headers and fields."
+    ),
 ]
 
 

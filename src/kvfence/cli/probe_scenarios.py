@@ -15,8 +15,8 @@ Scenarios = Annotated[
     list[str] | None,
     typer.Option(
         "--scenario",
-        help=f"A manner of asking, after the sweep: {', '.join(Scenario)}, or {ALL}; repeatable. [default: "
-        f"{', '.join(DEFAULT_SCENARIOS)}]",
+        help=f"A manner of asking, after the sweep: {', '.join(Scenario)}, or {ALL}; repeatable. Without it: "
+        f"{', '.join(DEFAULT_SCENARIOS)}.",
         metavar="NAME",
     ),
 ]
