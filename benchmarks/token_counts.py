@@ -1,9 +1,15 @@
-"""How exact are lengths for real tokenizers? Those inside litellm's wheel (44 MB), which is fetched and not installed.
+"""How exact are lengths for real tokenizers, and what does a prompt of a million tokens cost to build?
+
+Tokenizers are those inside litellm's wheel (44 MB), which is fetched and not installed.
 
     python benchmarks/token_counts.py [WHEEL]
+    python benchmarks/token_counts.py --build
 
-Needs `tokenizers` and `tiktoken`. For each tokenizer: a sweep of lengths without a counter, by usage alone, with the
-error at each; and one length of a million tokens with a counter: whole counts that it took, and how far off it was.
+Needs `tokenizers` and `tiktoken`, but for the last. For each tokenizer: a sweep of lengths without a counter, by usage
+alone, with the error at each; and a million tokens with a counter: whole counts that it took, and how far off it was,
+nearly all of its time being the tokenizer's. `--build`, which the first form runs too, each time in a fresh process
+without any tokenizer: a prompt of 1,048,576 tokens with 64 markers, at so many characters a token; seconds, and the
+most memory that the whole process ever had.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ import asyncio
 import base64
 import io
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,9 +26,6 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-
-import tiktoken
-from tokenizers import Tokenizer
 
 from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.markers import Place, make_marker
@@ -35,7 +39,9 @@ RANKS = {  # name in tiktoken: file in the wheel (tiktoken's cache names it by t
     "cl100k": ("9b5ad71b2ce5302211f9c61530b329a4922fc6a4", GPT_4),
     "o200k": ("fb374d419588a4632f3f557e76b4b70aebbca790", GPT_4),
 }
-SWEEP = (768, 2048, 8192, 32_768, 131_072, 524_288)
+SWEEP = (768, 2048, 8192, 32_768, 131_072, 524_288, 1_048_576)
+CHARS_A_TOKEN = (1.0, 4.0, 5.5)
+"""A token a byte, as the cell has it; English in common tokenizers; and in those that join most."""
 TEMPLATE_TOKENS = 11
 MILLION = 2**20
 
@@ -43,7 +49,11 @@ Tokens = Callable[[str], int]
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
+    if sys.argv[1:2] == ["--build"]:
+        print(_built(float(sys.argv[2])) if len(sys.argv) > 2 else _each_built())  # noqa: PLR2004 — a figure or all
+        return
+    print(_each_built(), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         wheel = Path(sys.argv[1]) if len(sys.argv) > 1 else _fetched(Path(folder))
         with zipfile.ZipFile(wheel) as archive:
@@ -56,6 +66,40 @@ def main() -> None:
     for name, count in counts.items():
         off, whole, seconds = asyncio.run(_counted(count))
         print(f"{name:<12}{off:>6} {whole:>6} {seconds:>8.1f}")
+
+
+def _each_built() -> str:
+    """A fresh process for each."""
+    command = [sys.executable, __file__, "--build"]
+    ran = [
+        subprocess.run([*command, str(chars)], check=True, capture_output=True, text=True) for chars in CHARS_A_TOKEN
+    ]
+    return "".join(one.stdout for one in ran)
+
+
+def _built(chars_a_token: float) -> str:
+    """One prompt, fitted by usage of two short ones."""
+
+    async def nobody(_text: str) -> None:
+        return None
+
+    fitter = Fitter(b"k", Counter(nobody))
+    for request, tokens in enumerate(SWEEP[:3]):
+        fitted = asyncio.run(fitter.fit(_recipe(request), tokens))
+        fitter.learn(fitted, round(len(fitted.prompt.text) / chars_a_token))
+    began, began_work = time.perf_counter(), time.process_time()
+    prompt = asyncio.run(fitter.fit(_recipe(3), MILLION)).prompt
+    seconds, work = time.perf_counter() - began, time.process_time() - began_work
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    off = len(prompt.text) / chars_a_token / MILLION - 1
+    return (
+        f"built: {len(prompt.text):,} characters at {chars_a_token:g} a token, {len(prompt.markers)} markers, "
+        f"{off:+.3%} off: {seconds:.2f} s ({work:.2f} s of a core), peak {peak:.0f} MiB"
+    )
+
+
+def _recipe(request: int) -> Recipe:
+    return Recipe(seed=2, tenant="a", request=request, filler_chars=0, depths=64)
 
 
 def _by_usage(count: Tokens) -> list[float]:
@@ -92,6 +136,9 @@ def _marker_tokens(count: Tokens) -> float:
 
 
 def _counts(archive: zipfile.ZipFile) -> dict[str, Tokens]:
+    import tiktoken  # noqa: PLC0415 — not in the process that shows what building alone takes
+    from tokenizers import Tokenizer  # noqa: PLC0415 — as above
+
     counts: dict[str, Tokens] = {}
     for name, (file, pattern) in RANKS.items():
         lines = (line.split() for line in io.BytesIO(archive.read(FOLDER + file)))
