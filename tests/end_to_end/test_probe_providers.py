@@ -1,5 +1,6 @@
 """`kvfence probe --providers`: the same campaign over several vendors of one model, in one table."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -15,10 +16,12 @@ from kvfence.probe import Options, Target, run
 from kvfence.probe.dialects.openai import CHAT
 from kvfence.probe.limits import Till
 from kvfence.probe.patience import Patience
-from kvfence.probe.providers.comparing import ForEach, compare
+from kvfence.probe.providers import comparing
+from kvfence.probe.providers.comparing import ForEach
 from kvfence.probe.providers.provider import providers_in
 from kvfence.probe.providers.table import Table
 from kvfence.probe.record import Scenario
+from kvfence.probe.stop import Stop
 from kvfence.probe.target import Bounds
 from support.manner_servers import manner_server
 from support.probe_servers import Behaviour, endpoint
@@ -38,6 +41,10 @@ def rows(*servers, **more: object):
         tables[-1] |= {"pinned": "azure"} if kind == "openrouter" else {}
         tables[-1] |= {"api_key_env": f"{letter.upper()}_KEY"}
     return {"providers": tables}
+
+
+def compare(providers, each, **more: object):
+    return asyncio.run(comparing.compare(providers, each, **more))
 
 
 def parsed(tables):
@@ -175,6 +182,27 @@ def test_a_comparison_that_was_cut_off_goes_on_and_asks_nothing_twice(tmp_path):
     assert int((tmp_path / "kept" / "seed").read_text("ascii")) == told.seed
 
 
+def test_a_comparison_that_is_stopped_tells_what_it_has_and_begins_nobody_else(tmp_path):
+    """What was sent is waited for; the next run goes on, and the vendor whose turn had not come is asked then."""
+    stop = Stop()
+
+    def watch_of(_provider):
+        return lambda progress: stop.ask("Ctrl-C") if progress.asked == 2 and not stop.by else None
+
+    with endpoint() as one, anthropic() as two:
+        tables = parsed(rows(("openai", one), ("anthropic", two)))
+        told = compare(tables, SHORT, folder=tmp_path / "kept", watch=watch_of, stop=stop)
+        first = len(one.asked), len(two.asked)
+        whole = compare(tables, SHORT, folder=tmp_path / "kept")
+        asked = len(one.asked), len(two.asked)
+    assert "Ctrl-C stopped it" in told.providers[0].result.reason
+    assert told.providers[1].stopped == "Ctrl-C stopped it before its turn"
+    assert first == (told.providers[0].result.requests, 0)
+    assert told.outcome is Verdict.UNKNOWN
+    assert asked == (3, 3)
+    assert whole.outcome is Verdict.CLEAN
+
+
 def test_every_format_has_all_vendors_and_no_key(tmp_path, keys):
     """JSON, HTML, and the table beside each; exit code 1, for one refuses what it declares."""
     del keys
@@ -294,10 +322,11 @@ def test_tenants_of_one_endpoint_come_from_a_file(tmp_path, keys):
     assert apart == ["api key", "user", "cache_salt", "x-team"]
 
 
-def test_tenants_of_a_file_ask_at_once_and_a_leak_names_whose_it_is(tmp_path):
+def test_tenants_of_a_file_ask_at_once_and_a_leak_names_whose_it_is(tmp_path, monkeypatch):
     """Three of them, where four requests under way mix their answers; one after the other it is clean."""
     file = tmp_path / "tenants.toml"
     names = ("red", "blue", "green")
+    monkeypatch.setattr("support.manner_servers.WAIT_S", 0.5)  # for the others to come, on a busy machine too
     file.write_text("".join(f'[[tenants]]\nname = "{name}"\nuser = "u-{name}"\n' for name in names), encoding="utf-8")
     *seeders, harvester = (party.tenant(7) for party in tenants_from(file, CHAT, None))
     with manner_server("at-once") as server:
@@ -306,7 +335,7 @@ def test_tenants_of_a_file_ask_at_once_and_a_leak_names_whose_it_is(tmp_path):
                 target=Target(base_url=server.url, timeout_s=20),
                 seeders=tuple(seeders),
                 harvester=harvester,
-                bounds=Bounds(bisections=0),
+                bounds=Bounds(lengths=(3000,), seeds_each=1),
                 seed=7,
                 key=b"key",
                 scenarios=(Scenario.SWEEP, Scenario.CONCURRENT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import tomllib
@@ -13,10 +14,12 @@ from typing import Annotated
 import typer
 
 from kvfence.cli.exits import ExitCode
-from kvfence.cli.output import exit_code, hand_back, run_of
-from kvfence.cli.probe_output import again, write_plans
+from kvfence.cli.output import exit_code, hand_back, people_console, run_of
+from kvfence.cli.probe_output import again, go_on, write_plans
 from kvfence.cli.probe_progress import progress_of
+from kvfence.cli.stopping import stopping
 from kvfence.errors import UsageError
+from kvfence.findings.comparison import Comparison
 from kvfence.findings.foreseen import Foreseen
 from kvfence.probe.course import Watcher
 from kvfence.probe.dialects.dialect import Dialect
@@ -26,6 +29,7 @@ from kvfence.probe.providers.comparing import ForEach, WatcherOf, compare, optio
 from kvfence.probe.providers.provider import Provider, providers_in
 from kvfence.probe.providers.table import Table
 from kvfence.probe.providers.tenants import Party, tenants_in
+from kvfence.probe.stop import Stop
 from kvfence.report.comparison_formats import FORMATS, rendered_comparison
 from kvfence.report.comparison_rows import plain_comparison
 from kvfence.report.probe_formats import ProbeFormat
@@ -97,9 +101,16 @@ def compare_providers(
     if wanted.only_plan:
         write_plans(_plans(file, providers, each, seed or 0), wanted.form, wanted.output)
         return ExitCode.CLEAN
+    stop = Stop()
     till = Till(tokens_max=limits.tokens, usd_max=limits.usd)
     with progress_of(quiet=wanted.quiet, report_on_stdout=wanted.is_report_on_stdout) as progress:
-        comparison = compare(providers, each, seed=seed, folder=folder, till=till, watch=_watch_of(progress.watch))
+
+        async def until_stopped() -> Comparison:
+            watch = _watch_of(progress.watch)
+            with stopping(stop, progress.say):
+                return await compare(providers, each, seed=seed, folder=folder, till=till, watch=watch, stop=stop)
+
+        comparison = asyncio.run(until_stopped())
     repeated = again(sys.argv[1:], url="", shown="", seed=comparison.seed)
     run = replace(run_of("probe", began=wanted.began), again=repeated)
     from kvfence.report.comparison_terminal import show_comparison  # noqa: PLC0415 — once there is something to print
@@ -107,6 +118,9 @@ def compare_providers(
     show = partial(show_comparison, plain_comparison(comparison))
     report = partial(rendered_comparison, comparison, wanted.form, run)
     hand_back(show, report, wanted.output, machine=wanted.form is not ProbeFormat.TABLE)
+    if stop.by:
+        kept = f"; to go on without asking anything twice: {go_on(sys.argv[1:], url='', shown='')}" if folder else ""
+        people_console(machine_on_stdout=True).print(f"stopped by {stop.by}{kept}", soft_wrap=True, markup=False)
     return exit_code(comparison.outcome, exit_zero=wanted.exit_zero)
 
 

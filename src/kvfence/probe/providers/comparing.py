@@ -6,6 +6,7 @@ own: two vendors may rest on the same servers, and must not meet the same prompt
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import secrets
@@ -17,7 +18,7 @@ from kvfence.errors import KvfenceError, TargetError, UsageError
 from kvfence.findings.comparison import Comparison, ProviderResult
 from kvfence.probe.counting import Counter
 from kvfence.probe.course import Watcher
-from kvfence.probe.drive import NO_JOURNAL, run
+from kvfence.probe.drive import NO_JOURNAL, probe
 from kvfence.probe.journal import Journal
 from kvfence.probe.limits import Purse, Till
 from kvfence.probe.options import Options, key_of
@@ -26,6 +27,7 @@ from kvfence.probe.prompts import DEPTHS
 from kvfence.probe.providers.provider import Provider
 from kvfence.probe.record import Scenario
 from kvfence.probe.registry.planted import NO_REGISTRY, Registry
+from kvfence.probe.stop import Stop
 from kvfence.probe.target import Bounds
 
 SEED_FILE = "seed"
@@ -57,7 +59,7 @@ def nobody(_provider: Provider) -> None:
     """Nobody is told."""
 
 
-def compare(
+async def compare(
     providers: Sequence[Provider],
     each: ForEach,
     *,
@@ -65,6 +67,7 @@ def compare(
     folder: Path | None = None,
     till: Till | None = None,
     watch: WatcherOf = nobody,
+    stop: Stop | None = None,
 ) -> Comparison:
     """Probe every vendor, from the start or from where the journals in `folder` were cut off.
 
@@ -75,12 +78,13 @@ def compare(
         folder: where each vendor's journal is, made if it is not there; None: nothing is kept.
         till: what all may spend together; None: as much as each may.
         watch: who is told how far it is.
+        stop: ends the campaign that is under way in order; those after it are not begun.
 
     Raises:
         UsageError: a file in the folder is something else, or has another seed.
         TargetError: the folder cannot be written.
     """
-    till = till or Till()
+    till, stop = till or Till(), stop or Stop()
     chosen = _seed(seed, folder)
     with contextlib.ExitStack() as files:
         journals = {one.name: files.enter_context(Journal(_file(folder, one))) for one in providers if folder}
@@ -88,11 +92,12 @@ def compare(
             purse = Purse(provider.limits, till.share(provider.name))
             for cost, tries in journals[provider.name].spent() if folder else ():
                 purse.recall(cost, tries)
-        results = tuple(
-            _result(one, options_of(one, each, chosen, till), journals.get(one.name), watch(one)) for one in providers
-        )
+        results: list[ProviderResult] = []
+        for one in providers:
+            options, journal = options_of(one, each, chosen, till), journals.get(one.name)
+            results.append(await _result(one, options, journal, watch(one), stop))
     return Comparison(
-        providers=results,
+        providers=tuple(results),
         seed=chosen,
         tokens=till.tokens,
         usd=till.usd,
@@ -127,7 +132,9 @@ def seed_for(seed: int, name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:SEED_BYTES])
 
 
-def _result(provider: Provider, options: Options, journal: Journal | None, watch: Watcher | None) -> ProviderResult:
+async def _result(
+    provider: Provider, options: Options, journal: Journal | None, watch: Watcher | None, stop: Stop
+) -> ProviderResult:
     told = ProviderResult(
         name=provider.name,
         kind=provider.kind,
@@ -135,10 +142,17 @@ def _result(provider: Provider, options: Options, journal: Journal | None, watch
         model=provider.target.model or "",
         pinned=provider.pinned,
     )
+    by = stop.by
+    if by:
+        return replace(told, stopped=f"{by} stopped it before its turn")
     try:
-        result = run(options, watch, journal or NO_JOURNAL)
+        result = await probe(options, watch, journal or NO_JOURNAL, stop)
     except KvfenceError as error:
         return replace(told, stopped=str(error))
+    except asyncio.CancelledError:
+        if not stop.by:
+            raise
+        return replace(told, stopped=f"{stop.by} stopped it before anything was asked")
     return replace(told, result=result)
 
 
