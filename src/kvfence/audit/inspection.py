@@ -61,8 +61,7 @@ def gathered(
         raise UsageError("nothing to audit; name a log file, or - for standard input")
     if names.count(STDIN) > 1:
         raise UsageError("standard input was named twice and can be read once; name - once")
-    logs = together(names)
-    readings = [(log.name, reading) for log, reading in zip(logs, read_files(logs, access), strict=True)]
+    readings = read_files(together(names), access)
     named = [(target, node) for target, reading in asked_once(readings) for node in reading.nodes if has_pool(node)]
     nodes, apart = merged(_told_apart(named))
     short = _shortened([node.name for node in nodes], named)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kvfence.errors import TargetError
 from kvfence.facts.launch.read_launch import BYTES_MAX, LaunchKind, launch_kind, launched_by_name, read_text
-from kvfence.facts.launch.read_manifest import Manifest, read_manifests
+from kvfence.facts.launch.read_manifest import NO_SERVER, Manifest, read_manifests
 from kvfence.facts.opened import displayed, opened_text
 from kvfence.facts.reading import Reading
 
@@ -31,6 +31,11 @@ def read_together(files: Sequence[tuple[str, str]]) -> dict[str, Reading]:
         return {}
     readings = zip(manifests, read_manifests([*manifests.values()]), strict=True)
     return {path: reading for path, reading in readings if isinstance(reading, Reading)}
+
+
+def starts_nothing(reading: Reading) -> bool:
+    """Whether a manifest was read whole and has no server of its own."""
+    return not reading.nodes and set(reading.gaps) <= {NO_SERVER}
 
 
 def _manifest(path: str, name: str) -> Manifest | None:

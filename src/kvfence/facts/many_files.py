@@ -38,7 +38,11 @@ def read_many(target: str) -> Reading:
     names = _names(target, logs)
     together = read_together([(log.parts[0], name) for log, name in zip(logs, names, strict=True)])
     readings = [_read_or_gap(log, name, together) for log, name in zip(logs, names, strict=True)]
-    silent = [log for log, reading in zip(logs, readings, strict=True) if not reading.nodes and not reading.gaps]
+    silent = [
+        log
+        for log, reading in zip(logs, readings, strict=True)
+        if not any((reading.nodes, reading.gaps, reading.notes))
+    ]
     plans = [_inside(target, log.name) for log in silent if launched_by_name(log.name)]
     others = [_inside(target, log.name) for log in silent if not launched_by_name(log.name)]
     return Reading(

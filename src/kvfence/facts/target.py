@@ -12,7 +12,7 @@ from kvfence.errors import TargetError
 from kvfence.facts.endpoints.base import is_url
 from kvfence.facts.endpoints.fetch import USUAL, Access
 from kvfence.facts.endpoints.read_endpoint import read_endpoint
-from kvfence.facts.files_together import read_together
+from kvfence.facts.files_together import read_together, starts_nothing
 from kvfence.facts.log_files import LogFiles, files_of, is_file, rotated, stands_for_many
 from kvfence.facts.many_files import read_many, read_parts_of
 from kvfence.facts.node_name import node_name
@@ -58,11 +58,16 @@ def _read_of(folder: str) -> tuple[str, ...]:
         return ()
 
 
-def read_files(logs: Sequence[LogFiles], access: Access = USUAL) -> list[Reading]:
-    """What `together` made of the targets, read: each as `read_target`, rotated parts as one, manifests together."""
+def read_files(logs: Sequence[LogFiles], access: Access = USUAL) -> list[tuple[str, Reading]]:
+    """What `together` made of the targets, read: each as `read_target`, rotated parts as one, manifests together.
+
+    By name. A manifest that starts nothing and stands beside one that does is part of what is said of that one.
+    """
     files = [log.name for log in logs if len(log.parts) == 1 and log.name != STDIN and is_file(log.name)]
     manifests = read_together([(name, node_name(name)) for name in files])
-    return [manifests.get(log.name) or _read_one(log, access) for log in logs]
+    starts_some = any(reading.nodes for reading in manifests.values())
+    beside = {name for name, reading in manifests.items() if starts_some and starts_nothing(reading)}
+    return [(log.name, manifests.get(log.name) or _read_one(log, access)) for log in logs if log.name not in beside]
 
 
 def _read_one(log: LogFiles, access: Access) -> Reading:

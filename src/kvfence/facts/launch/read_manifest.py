@@ -142,6 +142,7 @@ class _File:
         gaps = [*self.gaps, *self.commands.gaps, *changed_elsewhere(self.read.documents.roots, self.places)]
         gaps += [*_left_out(self.read, servers=len(nodes) + is_run), *self._unmatched()]
         notes = [*self.notes, *(self.commands.notes if nodes else [])]
+        notes += ["what its script starts is told of those that run it"] if is_run and not nodes else []
         return Reading(tuple(nodes), tuple(dict.fromkeys(gaps)), tuple(dict.fromkeys(notes)))
 
     def _take(self, found: Sequence[Server | Router], container: Container) -> None:
