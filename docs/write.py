@@ -22,6 +22,7 @@ from typer.models import ArgumentInfo, OptionInfo
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MINUTE = "## An on-call engineer's minute\n"
+SAMPLE = "it says, with 9 markers a prompt (a test holds that it does):\n\n```\n"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from kvfence.audit.catalogue import cards  # noqa: E402 — the path is set above
@@ -30,6 +31,7 @@ from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
 from kvfence.cli.main import options, program  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
 from support.plan_cases import page as plans_against_logs  # noqa: E402 — the same
+from support.probe_servers import Behaviour, endpoint  # noqa: E402 — the same
 
 HEAD = """# Command line
 
@@ -133,10 +135,34 @@ def readme(text: str) -> str:
     return f"{before}{heading}{asked}\n```\n\nWith{said}{fence}{printed}{end}{below}"
 
 
+ASKS = ("5312", "5313")
+HELD_AT = 5312
+"""Tokens of the last right answer in the README's sample of a probe."""
+
+
+def sample() -> str:
+    """What a probe prints of an endpoint that gives long prompts another tenant's text: its map, and its verdict."""
+    lengths = [word for tokens in ASKS for word in ("--lengths", tokens)]
+    with endpoint(Behaviour(limit=HELD_AT, beyond="leak")) as server:
+        words = ["probe", server.url, *lengths, "--scenario", "sweep", "--seed", "7", "--depths", "9"]
+        done = subprocess.run([sys.executable, "-m", "kvfence", *words], capture_output=True, text=True, check=False)
+    lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
+    heat = next(number for number, line in enumerate(lines) if line.startswith("recall by length"))
+    rest = next(number for number, line in enumerate(lines) if line.startswith("declared context"))
+    return "\n".join((*lines[heat:rest], lines[-2], lines[-1]))
+
+
+def with_sample(text: str) -> str:
+    """README.md with what the probe prints now."""
+    before, heading, after = text.partition(SAMPLE)
+    _, fence, below = after.partition("```\n\n")
+    return f"{before}{heading}{sample()}\n{fence}{below}"
+
+
 def generated() -> Iterator[tuple[Path, str]]:
     """Every generated file and its text."""
     yield DOCS / "cli.md", command_line()
-    yield ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8"))
+    yield ROOT / "README.md", with_sample(readme((ROOT / "README.md").read_text(encoding="utf-8")))
     yield DOCS / "diagrams" / "floors.svg", picture()
     yield DOCS / "plan-against-logs.md", plans_against_logs()
     yield DOCS / "rules" / "README.md", index()

@@ -13,8 +13,9 @@ from kvfence.cli.probe_one import OneEndpoint, needed_url
 from kvfence.cli.probe_output import check_format, write_plan
 from kvfence.cli.probe_providers import ProvidersFile, TenantsFile, Wanted, check_alone, compare_providers
 from kvfence.cli.probe_run import carry_out
-from kvfence.cli.probe_scenarios import Scenarios, check_possible, scenarios_from
+from kvfence.cli.probe_scenarios import Scenarios
 from kvfence.probe import Bounds
+from kvfence.probe.chosen import scenarios_of
 from kvfence.probe.drive import NO_JOURNAL
 from kvfence.probe.facts_file import read_facts
 from kvfence.probe.foresight import foresee
@@ -77,11 +78,10 @@ def probe(
     known = read_facts(facts) if facts else None
     bounds = Bounds(repeats=repeats, bisections=bisections, requests_max=max_requests, concurrency=concurrency)
     bounds = opt.with_lengths(bounds, known, limit, lengths, multiple_of)
-    check_possible(scenario, bounds)
     each = ForEach(
         bounds=bounds,
         depths=depths,
-        scenarios=scenarios_from(scenario),
+        scenarios=scenarios_of(scenario or (), bounds, option="--scenario"),
         counter=tokenizer_of(tokenizer) if tokenizer else None,
         requests_per_s=max_rps,
         timeout_s=timeout,

@@ -10,17 +10,20 @@ from typing import TypedDict, Unpack
 
 from kvfence.errors import UsageError
 from kvfence.findings.recall import ProbeResult
+from kvfence.probe.boundaries import MULTIPLE_NEAR_TOKENS
+from kvfence.probe.chosen import scenarios_of
 from kvfence.probe.course import Watcher
 from kvfence.probe.dialects.openai import CHAT, COMPLETIONS
 from kvfence.probe.drive import probe
+from kvfence.probe.facts_file import KnownLengths, read_facts
 from kvfence.probe.journal import Journal, NoJournal, Recorder, seed_of
 from kvfence.probe.limits import Limits, Prices
 from kvfence.probe.options import Options, key_of, tenant_of
 from kvfence.probe.prompts import DEPTHS, DEPTHS_MAX
-from kvfence.probe.record import DEFAULT_SCENARIOS
 from kvfence.probe.registry.planted import NO_REGISTRY
 from kvfence.probe.registry.registry_file import RegistryFile
 from kvfence.probe.target import LONGEST, Bounds, Target, Tenant, parse_url
+from kvfence.probe.tokenizer_file import tokenizer_of
 
 __all__ = ["Bounds", "Options", "ProbeResult", "Settings", "Target", "Tenant", "run", "run_async"]
 
@@ -28,6 +31,7 @@ TENANTS = 2
 _RANGES = {
     "context": (1, LONGEST),
     "limits": (1, LONGEST),
+    "multiples": (1, LONGEST),
     "lengths": (1, LONGEST),
     "repeats": (1, 100_000),
     "bisections": (0, 1024),
@@ -49,6 +53,12 @@ class Settings(TypedDict, total=False):
     """None, one for both tenants, or one for each: seeding, then harvesting."""
     limits: tuple[int, ...]
     """Lengths in tokens where something may change, such as a pool's size."""
+    multiples: tuple[int, ...]
+    """Sizes in tokens of a page or a chunk."""
+    facts: Path
+    """What `kvfence audit --format json` wrote: its pools, limits and pages are asked around."""
+    scenarios: tuple[str, ...]
+    """Manners of asking after the sweep, by name, or "all"."""
     lengths: tuple[int, ...]
     """Only these lengths in tokens, beside the control."""
     repeats: int
@@ -62,6 +72,8 @@ class Settings(TypedDict, total=False):
     """Only with `prices`."""
     prices: Prices
     max_rps: float
+    tokenizer: Path
+    """A tokenizer.json to count prompts with, where the endpoint does not."""
     completions: bool
     timeout_s: float
     seed: int
@@ -125,34 +137,46 @@ def options_for(url: str, seed: int, settings: Settings) -> Options:
                 raise UsageError(f"{name}: {value!r} is no whole number from {least:,} to {most:,}")
     if settings.get("budget_usd") is not None and settings.get("prices") is None:
         raise UsageError("budget_usd needs prices")
+    known = read_facts(settings["facts"]) if "facts" in settings else None
+    bounds = _bounds(settings, known)
+    names = settings.get("scenarios", ())
     return Options(
         target=Target(
             base_url=parse_url(url),
             model=settings.get("model"),
-            declared_context=settings.get("context"),
+            declared_context=settings.get("context") or (known.declared_context if known else None),
             dialect=COMPLETIONS if settings.get("completions", False) else CHAT,
             timeout_s=settings.get("timeout_s", 600.0),
         ),
         seeders=(tenant_of("a", keys[0] if keys else None, seed),),
         harvester=tenant_of("b", keys[-1] if keys else None, seed),
-        bounds=Bounds(
-            limits=tuple(settings.get("limits", ())),
-            lengths=tuple(settings.get("lengths", ())),
-            repeats=settings.get("repeats", 1),
-            bisections=settings.get("bisections", 6),
-            requests_max=settings.get("max_requests", 256),
-            concurrency=settings.get("concurrency", 8),
-        ),
+        bounds=bounds,
         seed=seed,
         key=key_of(seed),
         depths=settings.get("depths", DEPTHS),
-        scenarios=DEFAULT_SCENARIOS,
+        counter=tokenizer_of(settings["tokenizer"]) if "tokenizer" in settings else None,
+        scenarios=scenarios_of(names, bounds, option="scenarios"),
         limits=Limits(
             tokens=settings.get("budget_tokens"),
             usd=settings.get("budget_usd"),
             prices=settings.get("prices"),
             requests_per_s=settings.get("max_rps"),
         ),
+    )
+
+
+def _bounds(settings: Settings, known: KnownLengths | None) -> Bounds:
+    units = tuple(settings.get("multiples", ())) or (MULTIPLE_NEAR_TOKENS,)
+    return Bounds(
+        limits=tuple(settings.get("limits", ())),
+        boundaries=known.boundaries if known else (),
+        known_pool_tokens=known.pool_tokens if known else None,
+        multiples=tuple(dict.fromkeys((*(known.pages if known else ()), *units))),
+        lengths=tuple(settings.get("lengths", ())),
+        repeats=settings.get("repeats", 1),
+        bisections=settings.get("bisections", 6),
+        requests_max=settings.get("max_requests", 256),
+        concurrency=settings.get("concurrency", 8),
     )
 
 

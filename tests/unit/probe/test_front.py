@@ -7,6 +7,7 @@ import pytest
 from kvfence import probe
 from kvfence.errors import TargetError, UsageError
 from support.probe_servers import Behaviour, endpoint
+from support.source_tree import ROOT
 
 
 def test_an_address_is_enough():
@@ -65,3 +66,32 @@ def test_what_there_is_not_is_an_attribute_error():
     """As of any module."""
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         probe.nothing  # noqa: B018 — looking it up is the test
+
+
+def test_the_example_of_the_page_runs_as_it_stands():
+    """With this endpoint in the place of the example's, and two keys."""
+    page = (ROOT / "docs" / "in-your-tests.md").read_text("utf-8")
+    example = page.partition("## A whole campaign from Python")[2].partition("```python\n")[2].partition("```")[0]
+    told = []
+    with endpoint(Behaviour(declared=4096)) as server:
+        code = example.replace("http://127.0.0.1:8000/v1", server.url).replace("681_280", "3_000")
+        names = {"probe": probe, "KEY_A": "key-a", "KEY_B": "key-b", "print": lambda *words: told.append(words)}
+        exec(compile(code, "in-your-tests.md", "exec"), names)
+    result = names["result"]
+    assert [scenario.name for scenario in result.scenarios] == ["sweep", "alternating", "streaming"]
+    assert told[-1][0] == "clean"
+    assert told[-2][0] == result.requests
+
+
+def test_a_setting_of_the_wrong_kind_is_one_clear_error(tmp_path):
+    """A scenario that there is none of, one that lacks a pool, a name that is no tuple, facts that are none."""
+    (tmp_path / "facts").write_text("no json")
+    for settings, said in (
+        ({"scenarios": ("nightly",)}, "no such; there are sweep"),
+        ({"scenarios": ("pinned-pool",)}, "needs the pool's size"),
+        ({"scenarios": "all"}, "scenarios a: there is no such"),
+        ({"facts": tmp_path / "facts"}, "facts"),
+        ({"multiples": (0,)}, "multiples: 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            probe.run("http://127.0.0.1:9/v1", **settings)
