@@ -23,7 +23,9 @@ def scenarios_of(names: Collection[str], bounds: Bounds, *, option: str) -> tupl
         if name not in (*Scenario, ALL):
             raise UsageError(f"{option} {name}: there is no such; there are {', '.join(Scenario)}, and {ALL}")
     if Scenario.PINNED_POOL in names and bounds.pool_tokens is None:
-        raise UsageError(f"{option} {Scenario.PINNED_POOL} needs the pool's size: facts of an audit (--facts) or --limit")
+        raise UsageError(
+            f"{option} {Scenario.PINNED_POOL} needs the pool's size: facts of an audit (--facts) or --limit"
+        )
     if not names:
         return DEFAULT_SCENARIOS
     return tuple(one for one in Scenario if one is Scenario.SWEEP or ALL in names or one in names)
