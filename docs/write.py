@@ -149,7 +149,7 @@ def sample() -> str:
     lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
     heat = next(number for number, line in enumerate(lines) if line.startswith("recall by length"))
     rest = next(number for number, line in enumerate(lines) if line.startswith("declared context"))
-    return "\n".join((*lines[heat:rest], lines[-2], lines[-1]))
+    return "\n".join((*lines[heat:rest], *lines[-3:]))
 
 
 def with_sample(text: str) -> str:

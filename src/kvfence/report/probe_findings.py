@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from kvfence.findings.deployment import AuditResult, Node, NotChecked
 from kvfence.findings.finding import Evidence, Finding
 from kvfence.findings.origin import Origin
-from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeResult
+from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeResult, ProbeVerdict
 from kvfence.findings.verdict import Verdict
 from kvfence.report.not_covered import not_covered
-from kvfence.report.probe_cards import PROBE_RULES
+from kvfence.report.probe_cards import PROBE_RULES, ProbeRule
 
 SIGHTS_MAX = 5
 """One is enough for a verdict; a prompt can have 64. The JSON document has all of them."""
+_SHOWN_BY = {ProbeVerdict.LIMIT_OVERSTATED: LengthVerdict.REFUSED}
+"""What the verdict over everything is called over a length, where that differs."""
 
 
 def standing(length: LengthResult, result: ProbeResult) -> Verdict:
@@ -62,6 +64,13 @@ def _findings(result: ProbeResult) -> Iterator[Finding]:
             )
 
 
+def worst_rule(result: ProbeResult) -> ProbeRule | None:
+    """The finding that the verdict over everything rests on; None where nothing was found."""
+    if result.outcome is not Verdict.FOUND:
+        return None
+    return PROBE_RULES[_SHOWN_BY.get(result.verdict) or LengthVerdict(result.verdict)]
+
+
 def told(length: LengthResult) -> str:
     """One row as sentences."""
     said = PROBE_RULES[length.verdict].card.title if length.verdict in PROBE_RULES else f"{length.verdict}."
@@ -70,10 +79,10 @@ def told(length: LengthResult) -> str:
     return f"{said} At {length.tokens:,} prompt tokens ({length.scenario}: {length.why}): {back}."
 
 
-def sights(length: LengthResult) -> tuple[str, ...]:
+def sights(length: LengthResult, at_most: int = SIGHTS_MAX) -> tuple[str, ...]:
     """Its foreign markers as they may be shown: a few, and how many more there are."""
-    shown = tuple(_sight(marker) for marker in length.evidence[:SIGHTS_MAX])
-    more = len(length.evidence) - SIGHTS_MAX
+    shown = tuple(_sight(marker) for marker in length.evidence[:at_most])
+    more = len(length.evidence) - at_most
     return (*shown, f"and {more} more") if more > 0 else shown
 
 

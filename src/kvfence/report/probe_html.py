@@ -12,7 +12,7 @@ from kvfence.findings.recall import ProbeResult
 from kvfence.report.heat_map import HeatRow, colour, css_hex, depth_percents, heat_rows, ink, percent
 from kvfence.report.html_page import render_page
 from kvfence.report.not_covered import not_covered, said_of_rate
-from kvfence.report.probe_findings import sights, standing
+from kvfence.report.probe_findings import sights, standing, worst_rule
 from kvfence.report.run import Run
 
 LABEL_PX, MAP_PX, ROW_PX, HEAD_PX = 100, 700, 24, 22
@@ -57,6 +57,7 @@ def document(result: ProbeResult, run: Run) -> str:
         standing=lambda length: standing(length, result),
         bound=_bound,
         rate=said_of_rate(result.leak_rate),
+        rule=worst_rule(result),
         leaks=[row for row in result.lengths if row.evidence],
         sights=sights,
         open_points=not_covered(result),
@@ -72,7 +73,8 @@ def _bound(rate: LeakRate | None) -> str:
     """On one length's leak rate, as a cell of the table."""
     if rate is None or not rate.trials:
         return "not told"
-    return f"{rate.seen} of {rate.trials}; at most {rate.upper_bound:.2g}"
+    said = f"{rate.seen} of {rate.trials}"
+    return f"{said}; at most {rate.upper_bound:.2g}" if rate.upper_bound < 1 else f"{said}; too few to bound it"
 
 
 def _heat(rows: tuple[HeatRow, ...]) -> HeatPicture | None:

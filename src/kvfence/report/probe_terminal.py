@@ -10,7 +10,7 @@ from kvfence.findings.recall import LengthResult, ProbeResult, ScenarioResult
 from kvfence.findings.spent import Spent
 from kvfence.report.heat_terminal import show_heat
 from kvfence.report.not_covered import said_of_rate
-from kvfence.report.probe_findings import sights
+from kvfence.report.probe_findings import sights, worst_rule
 
 STYLES = {
     "leak": "bold red",
@@ -26,6 +26,9 @@ STYLES = {
     "refused": "cyan",
     "clean": "green",
 }
+
+SIGHTS_SHOWN = 1
+"""In a cell of the table; a report has more of them."""
 
 
 def show_probe(result: ProbeResult, console: Console) -> None:
@@ -58,6 +61,9 @@ def show_probe(result: ProbeResult, console: Console) -> None:
     if result.unasked:
         console.print(f"not asked: {', '.join(f'{tokens:,}' for tokens in result.unasked)} tokens", style="yellow")
     console.print(Text.assemble((f"{result.verdict}", STYLES[result.verdict]), f": {result.reason}"))
+    if rule := worst_rule(result):
+        verified = f"{result.verified_tokens:,}" if result.verified_tokens else "no"
+        console.print(f"right up to {verified} prompt tokens; what to do first: kvfence explain {rule.card.code}")
 
 
 def _spent(spent: Spent) -> str:
@@ -67,11 +73,12 @@ def _spent(spent: Spent) -> str:
 
 
 def _seen(length: LengthResult) -> str:
-    marks = "; ".join(sights(length))
+    marks = "; ".join(sights(length, SIGHTS_SHOWN))
     why = length.why if length.scenario == "sweep" else f"{length.scenario}: {length.why}"
     return "; ".join(part for part in (why, marks, length.detail) if part)
 
 
 def _of_scenario(scenario: ScenarioResult) -> Text:
-    said = f" in {scenario.requests} requests" + f": {scenario.detail}" * bool(scenario.detail)
+    requests = f"{scenario.requests} request{'s' * (scenario.requests != 1)}"
+    said = f" in {requests}" + f": {scenario.detail}" * bool(scenario.detail)
     return Text.assemble(f"{scenario.name}: ", (scenario.verdict, STYLES[scenario.verdict]), said)

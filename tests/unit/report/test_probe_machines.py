@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,7 +20,7 @@ from kvfence.report.probe_findings import as_audit
 from kvfence.report.probe_formats import ProbeFormat
 from support.audit_logs import CORPUS
 from support.audit_results import HOSTILE
-from support.probe_results import hostile_probe, probe_of, row_of, written
+from support.probe_results import OVERALL, hostile_probe, probe_of, row_of, written
 
 JUNIT = [XMLSchema(str(CORPUS / "schemas" / name)) for name in ("junit.xsd", "junit-10.xsd")]
 SARIF = Draft4Validator(
@@ -166,3 +167,14 @@ def test_whoever_finds_a_leak_is_told_whom_to_tell_what_to_keep_and_what_to_rota
         assert "kvfence explain KVF701" in written(found, form)
     rules = json.loads(written(found, ProbeFormat.SARIF))["runs"][0]["tool"]["driver"]["rules"]
     assert next(rule["help"]["markdown"] for rule in rules if rule["id"] == "KVF701") == card.page
+
+
+@pytest.mark.parametrize("verdict", ProbeVerdict)
+def test_what_was_found_is_told_with_what_to_do_first(verdict: ProbeVerdict):
+    """On the terminal and on the page, by the code of the finding that the verdict rests on; nothing where none is."""
+    result = probe_of(verdict=verdict)
+    for form in (ProbeFormat.TABLE, ProbeFormat.HTML):
+        told = re.findall(r"kvfence explain (KVF\d+)", written(result, form))
+        found = {rule.card.code for kind, rule in PROBE_RULES.items() if OVERALL.get(kind, kind) == verdict}
+        assert set(told) == (found if result.outcome is Verdict.FOUND else set())
+        assert bool(told) == (result.outcome is Verdict.FOUND)

@@ -50,5 +50,5 @@ CONFIDENCE = Confidence.HIGH
 FIX = (
     "Until the cause is known, promise no more than the longest prompt that was answered rightly; "
     "`kvfence audit` the logs and addresses of the workers behind it: it names what lets text through. "
-    "Whom to tell, what to keep and what to rotate: `kvfence explain KVF701`."
+    "Tell who answers for security, keep logs and this report, rotate secrets: `kvfence explain KVF701`."
 )
