@@ -18,7 +18,7 @@ from kvfence.probe.registry.planted import Remembered
 
 UNKNOWN_CAMPAIGN = "another campaign"
 STRAYS_TRIED = 8
-"""How many markers of one answer are looked for by seed, some 10 ms each: an endpoint may send any number."""
+"""How many markers of one answer are looked for by seed, some 20 ms each: an endpoint may send any number."""
 
 
 class LongMemory(Protocol):

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import random
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -60,8 +61,17 @@ def is_ours(text: str) -> bool:
 
 def was_planted_at(text: str, key: bytes, place: Place) -> bool:
     """Whether `text` is the marker that the campaign with this key planted at `place`."""
+    return place in places_of(text, key, (place,))
+
+
+def places_of(text: str, key: bytes, places: Iterable[Place]) -> Iterator[Place]:
+    """Those of `places` at which the campaign with this key may have planted `text`; by chance, one in a million."""
+    if not is_ours(text):
+        return
     plain = text.replace("-", "")
-    return is_ours(text) and hmac.compare_digest(plain[-PLACE_CHARS:], _mac(key, plain[:NONCE_CHARS], place))
+    for place in places:
+        if hmac.compare_digest(plain[-PLACE_CHARS:], _mac(key, plain[:NONCE_CHARS], place)):
+            yield place
 
 
 def markers_in(answer: str) -> list[str]:

@@ -8,29 +8,28 @@ that no other campaign's marker is taken for this one's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
+from itertools import product, starmap
 
 from kvfence.findings.origin import Origin
 from kvfence.probe.campaign import Campaign
-from kvfence.probe.markers import Place, was_planted_at
+from kvfence.probe.markers import Place, places_of
 from kvfence.probe.options import key_of
 from kvfence.probe.prompts import DEPTHS, Recipe, markers_of
 from kvfence.probe.registry.planted import KnownCampaign, Remembered, known_campaign
 
-REQUESTS_TRIED = 512
-"""Twice the bound on requests that a campaign has if none is given; some 10 ms for two tenants and five depths."""
+REQUESTS_TRIED = 256
+"""As many as a campaign has at most if nothing else is said; some 20 ms for two tenants and five depths."""
 TENANTS = ("tenant-a", "tenant-b")
 """Of a campaign of which only the seed is known."""
 
 
 def place_by_seed(text: str, *, seed: int, key: bytes, tenants: Iterable[str], depths: int) -> Place | None:
     """Where the campaign with this seed and key would have planted `text`; None where it would not."""
-    for tenant, request, depth in product(dict.fromkeys(tenants), range(REQUESTS_TRIED), range(1, depths + 1)):
-        place = Place(tenant, request, depth)
-        if was_planted_at(text, key, place):
-            recipe = Recipe(seed=seed, tenant=tenant, request=request, filler_chars=0, depths=depth)
-            if markers_of(recipe, key)[-1].text == text:
-                return place
+    tried = starmap(Place, product(dict.fromkeys(tenants), range(REQUESTS_TRIED), range(1, depths + 1)))
+    for place in places_of(text, key, tried):
+        recipe = Recipe(seed=seed, tenant=place.tenant, request=place.request, filler_chars=0, depths=place.depth)
+        if markers_of(recipe, key)[-1].text == text:
+            return place
     return None
 
 

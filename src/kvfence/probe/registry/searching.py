@@ -15,7 +15,7 @@ WINDOW_CHARS = 1 << 20
 """A longer line is read in parts, so that memory is bounded."""
 
 STRANGERS_TRIED = 20
-"""How many markers of one text are looked for by seed: some 10 ms each for every campaign that is known."""
+"""How many markers of one text are looked for by seed: some 20 ms each for every campaign that is known."""
 
 Lookup = Callable[[frozenset[str]], Iterable[Remembered]]
 BySeed = Callable[[str], Remembered | None]

@@ -57,11 +57,11 @@ def remembering(seed=1):
 def test_without_a_registry_an_earlier_run_of_the_same_seed_is_known():
     """Another tenant's is a leak that names it; the own one's is no leak; a look-alike is nothing."""
     kept = remembering()
-    a, b = marker(1, "tenant-a", 300, 1), marker(1, "tenant-b", 301, 1)
-    stranger = marker(2, "tenant-a", 300, 1)
+    a, b = marker(1, "tenant-a", 200, 1), marker(1, "tenant-b", 201, 1)
+    stranger = marker(2, "tenant-a", 200, 1)
     leak = foreign_in(f"{a} {b}", (), {}, tenant="tenant-b", memory=kept)
     assert leak.is_leak
-    assert {(one.tenant, one.origin.request) for one in leak.remembered} == {("tenant-a", 300), ("tenant-b", 301)}
+    assert {(one.tenant, one.origin.request) for one in leak.remembered} == {("tenant-a", 200), ("tenant-b", 201)}
     assert not foreign_in(b, (), {}, tenant="tenant-b", memory=kept).is_leak
     assert foreign_in(stranger, (), {}, tenant="tenant-b", memory=kept).strays == (stranger,)
     assert foreign_in(LOOK_ALIKE, (), {}, tenant="tenant-b", memory=kept).evidence == ()
