@@ -87,7 +87,7 @@ OutputFormat = Annotated[
 ]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write the report here; the table is printed too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell how far it is; the table is printed.")]
-ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit 0 even if something was found; 2 and 3 stay.")]
 
 
 def positive(option: str, lengths: list[int] | None) -> tuple[int, ...]:
