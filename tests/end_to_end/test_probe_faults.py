@@ -100,8 +100,8 @@ def test_an_endpoint_that_is_busy_for_ever_is_given_up(retry_after, tries):
     """After four tries, or at once when it wants a day; what was not answered is an error and no refusal."""
     with endpoint() as server:
 
-        def turn(step, _made):
-            server.now(busy=99 if step.tokens > 1000 else 0, retry_after=retry_after)
+        def turn(progress):
+            server.now(busy=99 if progress.tokens > 1000 else 0, retry_after=retry_after)
 
         result = run(options(server.url), turn)
     assert result.lengths[-1].verdict is ERROR

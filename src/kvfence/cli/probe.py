@@ -69,8 +69,8 @@ def probe(
     """Does this endpoint answer with my text, and only mine, at every length that it claims?
 
     With --providers in place of a URL: the same campaign over several vendors of one model, compared in one table.
-    Exit codes: 0 clean, 1 found, 2 wrong use or not to be reached, 3 inconclusive. Ctrl-C waits for the answers that are
-    paid for, says what is known by then and how to go on; once more gives them up.
+    Exit codes: 0 clean, 1 found, 2 wrong use or not to be reached, 3 inconclusive. Ctrl-C waits for the answers that
+    are paid for, says what is known by then and how to go on; once more gives them up.
 
     Example: kvfence probe http://127.0.0.1:8000/v1 --limit 681280
     """
