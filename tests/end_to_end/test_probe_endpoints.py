@@ -91,8 +91,8 @@ def test_a_leak_to_the_seeding_tenant_is_a_leak_too():
     """The harvester's markers in an answer to the seeder: one of the rows, and the verdict."""
     with endpoint() as server:
 
-        def turn(step, _made):
-            server.now(limit=700 if step.part == "seed" else 10**9, beyond="leak")
+        def turn(progress):
+            server.now(limit=700 if progress.why.startswith("plants") else 10**9, beyond="leak")
 
         result = run(options(server.url, Bounds(lengths=(3000,))), turn)
     assert result.verdict is ProbeVerdict.LEAK
@@ -158,8 +158,8 @@ def test_an_endpoint_that_dies_on_a_long_prompt_keeps_what_was_found():
     """Errors after a leak do not lose the leak."""
     with endpoint(Behaviour(limit=5000, beyond="leak")) as server:
 
-        def turn(_step, made):
-            server.now(beyond="leak" if made < 8 else "crash")
+        def turn(progress):
+            server.now(beyond="leak" if progress.asked < 8 else "crash")
 
         result = run(options(server.url), turn)
     assert result.verdict is ProbeVerdict.LEAK
