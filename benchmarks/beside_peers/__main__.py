@@ -84,10 +84,8 @@ def main() -> None:
     """Print the table."""
     home = Path(os.environ.get("KVFENCE_PEERS", "peers")).resolve()
     wanted = sys.argv[1:]
-    print(
-        "| tool | notices | says of `placeholder` | says of `fenced` | foreign answers | under fenced | requests | prompt bytes | s |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| tool | " + " | ".join(COLUMNS) + " |")
+    print("| --- " * (1 + len(COLUMNS)) + "|")
     for peer in PEERS:
         if wanted and not any(word in peer.name for word in wanted):
             continue
