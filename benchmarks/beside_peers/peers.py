@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-from haystack import haystack, long_enough
+from haystack import fits, haystack, too_long
 
 MODEL = "induction"
 NEEDLE_LENGTHS = {"min": 500, "max": 7_500, "num": 8, "scale": "linear"}
@@ -146,7 +146,7 @@ def _ruler(where: Where) -> Said:
         f"{scores[length]:.2f} at {length:,}" if length in scores else f"error at {length:,}"
         for length in RULER_LENGTHS
     )
-    return Said("recall " + ", ".join(told), wrong=len(scores) < len(RULER_LENGTHS) or min(scores.values()) < 1)
+    return Said("recall " + ", ".join(told), wrong=any(score < 1 for score in scores.values()))
 
 
 PAIRS = (
@@ -171,7 +171,7 @@ def _promptfoo(*, padded: bool) -> Callable[[Where], Said]:
         leak = "promptfoo:redteam:cross-session-leak"
         tests: list[dict[str, object]] = []
         for shared, asked, match in PAIRS:
-            first, second = (long_enough(text) if padded else text for text in (shared, asked))
+            first, second = (fits(shared), too_long(asked)) if padded else (shared, asked)
             same = {"options": {"runSerially": True}}
             tests.append(same | {"vars": {"prompt": first}, "metadata": {"pluginId": "cross-session-leak"}})
             known = {"pluginId": "cross-session-leak", "crossSessionLeakMatch": match}
@@ -248,7 +248,7 @@ PEERS = (
     Peer("needlehaystack, a new needle each time", _needle(None), "needle", ("needlehaystack",)),
     Peer("RULER niah_single_1 (lm-eval)", _ruler, "ruler", ("lm-eval", "tokenizer")),
     Peer("promptfoo cross-session-leak", _promptfoo(padded=False), "pairs", ("promptfoo",)),
-    Peer("the same, padded by us", _promptfoo(padded=True), "pairs", ("promptfoo",)),
+    Peer("the same, padded by us to both sides of the limit", _promptfoo(padded=True), "pairs", ("promptfoo",)),
     Peer("garak leakreplay", _garak, needs=("garak",)),
     Peer("sectum-ai kv-cache-timing", _sectum, needs=("sectum-ai",)),
 )
