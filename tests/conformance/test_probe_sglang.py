@@ -17,6 +17,8 @@ CONTEXT = 4096
 RECITES = Model(
     lambda folder: write_checkpoint(folder, context=CONTEXT), ("--dtype", "float32", "--context-length", str(CONTEXT))
 )
+SAID = ("--context", str(CONTEXT))
+"""SGLang's router lists its workers' model without its length."""
 pytestmark = [
     pytest.mark.conformance,
     pytest.mark.timeout(0),
@@ -34,7 +36,7 @@ def test_what_an_honest_pair_declares_is_verified_in_every_manner_of_asking(tmp_
         running_pair(PYTHON, tmp_path, prefill_pool=2 * CONTEXT, decode_pool=2 * CONTEXT, served=RECITES) as pair,
         running_router(ROUTER_PYTHON, tmp_path, pair) as router,
     ):
-        seen = tally(router, tmp_path, "--depths", "2", "--scenario", "all", "--limit", str(2 * CONTEXT))
+        seen = tally(router, tmp_path, *SAID, "--depths", "2", "--scenario", "all", "--limit", str(2 * CONTEXT))
     assert (seen.alarms, seen.verdicts, seen.declared) == ([], {"clean"}, {CONTEXT})
     assert min(seen.verified) > CONTEXT * 95 // 100
 
@@ -49,7 +51,7 @@ def test_unequal_pools_are_seen_to_leak_from_outside(tmp_path: Path):
         running_pair(PYTHON, tmp_path, prefill_pool=pool, decode_pool=CONTEXT + 512, served=RECITES) as pair,
         running_router(ROUTER_PYTHON, tmp_path, pair) as router,
     ):
-        report = probed(router, tmp_path, "--seed", "1", "--depths", "2", "--scenario", "sweep")
+        report = probed(router, tmp_path, *SAID, "--seed", "1", "--depths", "2", "--scenario", "sweep")
     assert report["verdict"] == "leak"
     assert {row["status"] for row in report["lengths"] if row["foreign"]} == {200}
     assert min(row["tokens"] for row in report["lengths"] if row["foreign"]) > pool - 64
