@@ -24,10 +24,10 @@ def said_of_rate(rate: LeakRate) -> str:
     said = f"{rate.seen} of {rate.trials} answers that recited markers leaked"
     if not rate.trials:
         return f"{said}: nothing is known of how often they would"
-    said += f": at {rate.confidence:.0%} confidence at most {rate.upper_bound:.2g} of such answers do"
+    said += f": at {rate.confidence:.0%} confidence at most {100 * rate.upper_bound:.3g} % of such answers do"
     if rate.seen or rate.upper_bound <= GOOD_BOUND:
         return said
-    return f"{said}; {trials_needed(GOOD_BOUND):,} without a leak would say at most {GOOD_BOUND:g}"
+    return f"{said}; {trials_needed(GOOD_BOUND):,} without a leak would say at most {100 * GOOD_BOUND:g} %"
 
 
 def _sentences(result: ProbeResult) -> Iterator[str]:
