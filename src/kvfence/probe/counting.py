@@ -22,6 +22,8 @@ PAD_COUNTS = 8
 CALIBRATE_OVER_TOKENS = 16_384
 """A first prompt longer than this is not tried at a guess: shorter ones are counted before, up to an eighth of it."""
 CALIBRATION_CHARS = 4_000
+PAD_STEPS = 12
+"""How many letters more or less are tried, where a padding is off by a token or two."""
 PAD_CHARS_A_TOKEN = 3.2
 """Where words of the padding are a token each."""
 ESTIMATE_MARGIN, ESTIMATE_MARGIN_TOKENS = 1.1, 64
@@ -87,10 +89,10 @@ class Fitter:
                 best = fitted
             if missing == 0 or (missing < 0 and tried.filler_chars == 0):
                 break
-            pad = (
-                tried.pad_chars and tried.pad_chars + 2 * missing
-            )  # by a little more or less, where it is there already
-            if 0 < missing <= 4 * short_by and not pad:
+            pad = 0
+            if tried.pad_chars:
+                pad = await self._pad_beside(tried, missing)
+            elif 0 < missing <= 4 * short_by:
                 pad = await self._pad_for(tried, missing)
             chars = tried.filler_chars + round((missing - short_by) * line.chars_a_token)
             chars = min(max(0, chars), round(CHARS_A_TOKEN_MAX * tokens))
@@ -207,6 +209,23 @@ class Fitter:
             pad = pad + (step or (1 if tokens > added else -1))
             pad = min(max(1, pad), round(CHARS_A_TOKEN_MAX * tokens))
         return best[1]
+
+    async def _pad_beside(self, recipe: Recipe, tokens: int) -> int:
+        """A padding a little longer or shorter that makes a difference of so many tokens, by the first line's count.
+
+        One letter more can make no token more or two, as words merge; so the lengths around are tried, the nearest
+        first. Where none of them does, a guess.
+        """
+        pad = recipe.pad_chars
+        before = await self.counter.count(opening(recipe))
+        for step in range(1, PAD_STEPS + 1):
+            for other in (pad + step, pad - step):
+                counted = await self.counter.count(opening(replace(recipe, pad_chars=max(1, other))))
+                if before is None or counted is None:
+                    return max(1, pad + 2 * tokens)
+                if counted - before == tokens:
+                    return max(1, other)
+        return max(1, pad + 2 * tokens)
 
 
 def _slack(tokens: int) -> int:

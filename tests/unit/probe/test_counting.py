@@ -24,12 +24,12 @@ def fit(fitter, recipe, tokens):
 
 
 def bpe(pre_tokenizer, *, vocabulary):
-    """A real tokenizer, trained here on our documentation, which has none of a prompt's sentences."""
+    """A real tokenizer, trained here on our first decisions: they have none of a prompt's sentences, and stay."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizer
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=vocabulary, initial_alphabet=alphabet, show_progress=False)
-    pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "decisions").glob("000*.md"))]
     tokenizer.train_from_iterator(pages, trainer)
     return tokenizer
 
@@ -104,6 +104,20 @@ def test_prompts_are_fitted_to_an_exact_length(chars_a_token, wanted):
     assert fitted.tokens == wanted == round(len(fitted.prompt.text) / chars_a_token)
     assert build(fitted.recipe, b"k") == fitted.prompt
     assert fitted.exact
+
+
+@pytest.mark.parametrize("vocabulary", [300, 400, 550, 700, 1000, 1500])
+def test_where_one_letter_more_makes_no_token_or_two_the_length_is_met(vocabulary):
+    """Words merge across their borders: a padding a token short is lengthened or shortened by what makes one token."""
+    tokenizer = bpe(pre_tokenizers.Metaspace(), vocabulary=vocabulary)
+
+    async def count(text):
+        return sizes(tokenizer)(text)
+
+    fitter = Fitter(b"k", Counter(count))
+    for request, tokens in enumerate((768, 1000, 1500, 2048, 4096, 8192)):
+        fitted = fit(fitter, Recipe(seed=1, tenant="a", request=request, filler_chars=0), tokens)
+        assert fitted.tokens == tokens
 
 
 @pytest.mark.parametrize("kind", KINDS)
