@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+
+from rich.console import Console
 
 from kvfence.cli.output import hand_back, people_console, report_to, write_json
 from kvfence.errors import UsageError
@@ -37,24 +39,28 @@ def write_plan(plan: Foreseen, form: ProbeFormat, output: Path | None) -> None:
     """The plan alike, as a table or as JSON."""
     from kvfence.report.probe_plan import document, show_plan  # noqa: PLC0415 — only for a plan
 
-    machine = form is ProbeFormat.JSON
-    show_plan(plan, people_console(machine_on_stdout=machine and output is None))
-    if machine:
-        write_json(document(plan), output)
-    else:
-        report_to(partial(show_plan, plan), output)
+    _write_foreseen(partial(show_plan, plan), partial(document, plan), form, output)
 
 
 def write_plans(plans: Mapping[str, Foreseen], form: ProbeFormat, output: Path | None) -> None:
     """The plans for several endpoints alike, by the endpoints' names."""
     from kvfence.report.probe_plan import documents, show_plans  # noqa: PLC0415 — only for a plan
 
+    _write_foreseen(partial(show_plans, plans), partial(documents, plans), form, output)
+
+
+def _write_foreseen(
+    show: Callable[[Console], None],
+    document: Callable[[], Mapping[str, object]],
+    form: ProbeFormat,
+    output: Path | None,
+) -> None:
     machine = form is ProbeFormat.JSON
-    show_plans(plans, people_console(machine_on_stdout=machine and output is None))
+    show(people_console(machine_on_stdout=machine and output is None))
     if machine:
-        write_json(documents(plans), output)
+        write_json(document(), output)
     else:
-        report_to(partial(show_plans, plans), output)
+        report_to(show, output)
 
 
 def stopped_line(stop: Stop, result: ProbeResult | None, go_on: str) -> str:

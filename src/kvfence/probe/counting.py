@@ -29,9 +29,9 @@ PAD_CHARS_A_TOKEN = 3.2
 ESTIMATE_MARGIN, ESTIMATE_MARGIN_TOKENS = 1.1, 64
 """By what an estimate that rests on two lengths is never exceeded."""
 TEMPLATE_TOKENS_MAX = 256
+"""A larger difference between a count and usage is no chat template, but something to be told."""
 CONTRADICTED = 1.1
 """By how much usage must be over a count to be told of: a template is of one length, this grows with the prompt."""
-"""A larger difference between a count and usage is no chat template, but something to be told."""
 
 Count = Callable[[str], Awaitable[int | None]]
 """Tokens of a text, or None where nobody can say before asking."""

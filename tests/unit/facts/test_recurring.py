@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import example, given, settings
@@ -226,20 +227,26 @@ def test_twenty_thousand_refusals_are_each_counted():
     assert seen.requests == tuple(f"r{number}" for number in range(20))
 
 
-def read_in_full(lines: Sequence[str]) -> int:
-    """How many lines of a log reach the readers."""
-    count = 0
+@contextmanager
+def readings() -> Iterator[list[str]]:
+    """The lines that reach the readers meanwhile."""
+    lines: list[str] = []
     full = read_log.understood
 
-    def counting(line: str) -> Statement | None:
-        nonlocal count
-        count += 1
+    def noting(line: str) -> Statement | None:
+        lines.append(line)
         return full(line)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(read_log, "understood", counting)
+        patched.setattr(read_log, "understood", noting)
+        yield lines
+
+
+def read_in_full(lines: Sequence[str]) -> int:
+    """How many lines of a log reach the readers."""
+    with readings() as whole:
         assert happening(text(*lines)).count == len(lines)
-    return count
+    return len(whole)
 
 
 @pytest.mark.parametrize("wrapping", [one for one in WRAPPINGS if one.name != "colour"], ids=lambda one: one.name)
@@ -260,20 +267,11 @@ def test_nearly_none_of_many_refusals_is_read_in_full(wrapping: Wrapping):
 )
 def test_rooms_and_digests_make_no_line_another_one(line: str):
     """Of two thousand lines with numbers of their own, a handful reaches the readers."""
-    count = 0
-    full = read_log.understood
-
-    def counting(one: str) -> Statement | None:
-        nonlocal count
-        count += 1
-        return full(one)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(read_log, "understood", counting)
-        lines = [SGLANG.format(second=n % 60, rank=" TP0") + line.format(n=70_000_000 + n * 7919) for n in range(2000)]
+    lines = [SGLANG.format(second=n % 60, rank=" TP0") + line.format(n=70_000_000 + n * 7919) for n in range(2000)]
+    with readings() as whole:
         (node,) = read(text(*lines)).nodes
     assert [one.count for one in node.happenings.values()] == [2000]
-    assert count < 60
+    assert len(whole) < 60
 
 
 def test_lines_that_never_come_again_make_no_form(monkeypatch: pytest.MonkeyPatch):
