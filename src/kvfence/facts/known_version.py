@@ -150,7 +150,7 @@ def order(fact: Fact) -> tuple[int, ...]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """`v0.5.21.post1` as (0, 5, 21); none of what names no release."""
+    """`v0.5.21.post1` as (0, 5, 21), then zeros, so that 1 is 1.0; none of what names no release."""
     if _OF_NO_RELEASE.match(version):
         return ()
     numbers = []
@@ -159,4 +159,4 @@ def _numbers(version: str) -> tuple[int, ...]:
         if not digits:
             break
         numbers.append(int(digits[0]))
-    return tuple(numbers)
+    return (*numbers, *[0] * (_NUMBERS_MAX + 1 - len(numbers))) if numbers else ()
