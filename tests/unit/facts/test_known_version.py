@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kvfence.facts.known_version import (
@@ -35,6 +35,7 @@ strange = st.one_of(releases, st.just("0.0.0.dev0"), st.just("0.1.dev9+g1a2b3c")
 maybe = st.one_of(st.none(), strange)
 
 
+@example(oldest="0.0.0.dev0", newest="0", exact=None, fixed="0.0.0")  # found: 0 was older than 0.0.0
 @given(oldest=maybe, newest=maybe, exact=maybe, fixed=releases)
 def test_no_range_runs_backwards(oldest: str | None, newest: str | None, exact: str | None, fixed: str):
     """Whatever the facts say, what a report writes of them, in words or as facts, is no range that holds nothing."""
