@@ -17,12 +17,13 @@ FLOORS = {
     "audit": (2, "left"),
     "plan": (2, "left"),
     "probe": (2, "left"),
+    "scan": (2, "left"),
     "verify": (1, "right"),
     "cell": (2, "right"),
     "demo": (3, "both"),
     "cli": (4, "both"),
 }
-"""`attack`, `engines`, `scan`, `watch` and `testing` get their floors (STYLE) when they are built."""
+"""`attack`, `engines`, `watch` and `testing` get their floors (STYLE) when they are built."""
 
 SINGLE = {
     "kvfence": (-1, "both"),
@@ -39,6 +40,9 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "tokenizers": ("kvfence.probe.tokenizer_file",),
 }
 """Packages that only the modules named here may import, inside a function."""
+
+OF_PACKAGE = dict.fromkeys(("pyarrow", "duckdb", "numba", "hyperscan", "kingfisher_sdk", "ray", "pyspark"), "scan")
+"""Heavy packages that are one package's own: it may import them anywhere, since it is loaded late itself."""
 
 
 def offences(modules: Iterable[Module], heavy: Mapping[str, tuple[str, ...]] = HEAVY) -> Iterator[str]:
@@ -106,6 +110,10 @@ def _why_wrong(found: Import, names: set[str], heavy: Mapping[str, tuple[str, ..
         return "an import of a computed name cannot be checked"
     if top in heavy:
         return _why_wrong_heavy(found, heavy[top])
+    if OF_PACKAGE.get(top, package := _package_of(found.importer)) != package:
+        return f"it is heavy, and only `{OF_PACKAGE[top]}` may import it"
+    if found.at_top and _package_of(found.imported) in set(OF_PACKAGE.values()) - {package}:
+        return f"`{_package_of(found.imported)}` is heavy, so it is imported inside the function that needs it"
     if _package_of(found.importer) == "core" and top not in sys.stdlib_module_names:
         inside = _package_of(found.imported) == "core"
         return "" if inside else "core imports the standard library and itself, nothing else"
