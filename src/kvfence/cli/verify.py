@@ -72,13 +72,13 @@ def verify(
 
 def _search(rules: str, bound: BoundName, wire: str | None, *, quiet: bool) -> Interleavings:
     from kvfence.verify.asked import rules_named, wires_named  # noqa: PLC0415 — no other command pays for loading it
-    from kvfence.verify.bound import BOUNDS  # noqa: PLC0415 — the same
     from kvfence.verify.outcome import verified  # noqa: PLC0415 — the same
+    from kvfence.verify.where_seen import bound_named  # noqa: PLC0415 — the same
 
     named = rules_named(rules)
     wires = wires_named(wire, named)
     with _progress(quiet=quiet) as on_layer:
-        return verified(named, wires, BOUNDS[bound], on_layer)
+        return verified(named, wires, bound_named(bound, named), on_layer)
 
 
 @contextmanager

@@ -115,6 +115,8 @@ def admit(
     """
     if asked_tokens < 1:
         raise Violation(Check.ADMISSION, f"{asked_tokens} tokens asked")
+    if asked_tokens > capacity.usable_tokens and rules.truncates:
+        asked_tokens = capacity.usable_tokens
     if asked_tokens > capacity.usable_tokens:
         refusal = Rejected(asked_tokens=asked_tokens, usable_tokens=capacity.usable_tokens, gate=gate)
         if gate is not Role.PREFILL or rules.has(Layer.ADMISSION):
@@ -124,3 +126,8 @@ def admit(
         return Condemned(Admitted(1, 1, _KEY), refusal)
     pages = pages_ceiling(asked_tokens, capacity.page_size)
     return Admitted(asked_tokens, pages, _KEY) if pages <= free_pages else Wait(pages - free_pages)
+
+
+def fitting(prompt_tokens: int, new_tokens: int, capacity: Capacity, rules: Rules) -> int:
+    """The prompt that a role goes on with: as asked; where each truncates on its own, at most what it can hold."""
+    return min(prompt_tokens, max(capacity.usable_tokens - new_tokens, 1)) if rules.truncates else prompt_tokens

@@ -30,7 +30,7 @@ from kvfence.core.actions import (
     StartHandoffTimer,
     StopWork,
 )
-from kvfence.core.admission import Admitted, Rejected, Wait, admit
+from kvfence.core.admission import Admitted, Rejected, Wait, admit, fitting
 from kvfence.core.handoff import (
     Outcome,
     Over,
@@ -98,7 +98,15 @@ class Draining:
 
 def step(worker: Worker, event: on.Event) -> tuple[Worker, tuple[Action, ...]]:
     """One event at a decode worker. Raises `Violation` for what the table does not have."""
-    return step_worker(TABLE, worker, event)
+    return step_worker(TABLE, worker, _as_it_is_taken(worker, event))
+
+
+def _as_it_is_taken(worker: Worker, event: on.Event) -> on.Event:
+    """SGLang 0.5.21: an acknowledgement of a room that is over here is taken for the next one's that drains."""
+    if not (worker.rules.takes_any_ack and isinstance(event, on.PeerQuiet) and event.room in worker.over):
+        return event
+    draining = (room for room, state in worker.rooms.items() if isinstance(state, Draining))
+    return on.PeerQuiet(room=next(draining, event.room))
 
 
 def _offered(worker: Worker, _state: Unknown, event: on.RequestOffered) -> Outcome:
@@ -110,6 +118,7 @@ def _turn(worker: Worker, state: Queued, _event: TurnCame) -> Outcome:
 
 
 def _reserve(worker: Worker, ask: on.RequestOffered, *, free_pages: int) -> Outcome:
+    ask = replace(ask, prompt_tokens=fitting(ask.prompt_tokens, ask.max_new_tokens, worker.capacity, worker.rules))
     asked = ask.prompt_tokens + ask.max_new_tokens
     match admit(asked, worker.capacity, free_pages, gate=Role.DECODE, rules=worker.rules):
         case Rejected() as refusal:
@@ -257,9 +266,10 @@ def _not_coming_fault(worker: Worker, state: Reserved | Verifying, event: on.Req
 def _give_up(worker: Worker, state: Reserved, event: on.Event) -> Outcome:
     """I3: where decode cannot refuse a write, its pages are not handed on before prefill is quiet."""
     abort = Send(to=Role.PREFILL, event=on.AbortReceived(room=event.room))
-    if worker.wire is not Wire.PUSH or not worker.rules.has(Layer.WRITER_FENCE):
+    if worker.wire is not Wire.PUSH or not worker.rules.drains:
         return Outcome(_free_reserved(worker, state), Over(), (abort,))
-    return _drain(worker, state, (abort,))
+    timer = (StartHandoffTimer(room=event.room),) if worker.rules.drains_in_time else ()
+    return _drain(worker, state, (abort, *timer))
 
 
 def _drain(worker: Worker, reserved: Reserved, actions: tuple[Action, ...]) -> Outcome:
@@ -281,6 +291,11 @@ def _give_up_pull(worker: Worker, state: Pulling, _event: on.Event) -> Outcome:
 def _quiet(worker: Worker, state: Draining, _event: on.Event) -> Outcome:
     """On a pull wire it is this worker's own read that writes here, and only `PagesPulled` tells that it has ended."""
     return Outcome(worker, state) if worker.wire is Wire.PULL else _drained(worker, state)
+
+
+def _waited_long_enough(worker: Worker, state: Draining, _event: on.HandoffTimedOut) -> Outcome:
+    """No time is long enough under the fence; engines have one."""
+    return _drained(worker, state) if worker.rules.drains_in_time else Outcome(worker, state)
 
 
 def _drained(worker: Worker, state: Draining) -> Outcome:
@@ -377,5 +392,6 @@ TABLE: Table = {
     (Draining, on.WorkerLost): Row(_quiet, (Draining, Over)),
     (Draining, on.PagesPulled): Row(_quiet_after_pull, (Over,)),
     (Draining, on.PagesOffered): Row(_write_came, (Draining,)),
-    **ignoring(Draining, on.RequestOffered, on.ClientGone, on.HandoffTimedOut, on.PagesDigested),
+    (Draining, on.HandoffTimedOut): Row(_waited_long_enough, (Draining, Over)),
+    **ignoring(Draining, on.RequestOffered, on.ClientGone, on.PagesDigested),
 }

@@ -35,6 +35,19 @@ class OverLong(StrEnum):
     """Swap it for one token, run that, send it on (SGLang up to 0.5.19)."""
     RETIRE_AFTER_FORWARD = "retire-after-forward"
     """Run the one token, then notice the verdict; send nothing and tell only the client (SGLang 0.5.20)."""
+    TRUNCATE = "truncate"
+    """Each role cuts it to what it can hold itself, and goes on (SGLang's `--allow-auto-truncate`)."""
+
+
+class GivenUp(StrEnum):
+    """What a decode worker without I3 does with pages that it gives up while a write may be on its way to them."""
+
+    FREED_AT_ONCE = "freed-at-once"
+    """Hand them on (SGLang up to 0.5.20)."""
+    FREED_IN_TIME = "freed-in-time"
+    """Ask prefill and wait for its acknowledgement, but not for ever: then hand them on (SGLang from 0.5.21)."""
+    FREED_BY_ANY_ACK = "freed-by-any-ack"
+    """Wait, and take a late acknowledgement of an earlier room for this room's own (SGLang 0.5.21)."""
 
 
 class Wire(StrEnum):
@@ -53,16 +66,40 @@ ALL_LAYERS = frozenset(Layer)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A named set of layers."""
+    """A named set of layers, and what was done instead of those that are off."""
 
     name: str
     layers: frozenset[Layer]
     over_long: OverLong = OverLong.PLACEHOLDER
     """Read only where I1 is off."""
+    given_up: GivenUp = GivenUp.FREED_AT_ONCE
+    """Read only where I3 is off."""
+    wire: Wire = Wire.PUSH
+    """On which it was seen in the field."""
 
     def has(self, layer: Layer) -> bool:
         """Whether `layer` is on."""
         return layer in self.layers
+
+    @property
+    def truncates(self) -> bool:
+        """Whether a role cuts a prompt that is too long to what it can hold itself."""
+        return self.over_long is OverLong.TRUNCATE and not self.has(Layer.ADMISSION)
+
+    @property
+    def drains(self) -> bool:
+        """Whether pages that are given up wait for a writer at all."""
+        return self.has(Layer.WRITER_FENCE) or self.given_up is not GivenUp.FREED_AT_ONCE
+
+    @property
+    def drains_in_time(self) -> bool:
+        """Whether they wait no longer than for a time, whatever the writer does."""
+        return self.given_up is GivenUp.FREED_IN_TIME and not self.has(Layer.WRITER_FENCE)
+
+    @property
+    def takes_any_ack(self) -> bool:
+        """Whether an acknowledgement of a room that is over counts for another that drains."""
+        return self.given_up is GivenUp.FREED_BY_ANY_ACK and not self.has(Layer.WRITER_FENCE)
 
     @property
     def checks(self) -> str:
@@ -75,18 +112,30 @@ PLACEHOLDER = Rules("placeholder", frozenset())
 """sgl-project/sglang#30233, #30325, #35421: status 200 and another request's text."""
 RETIRE_AFTER_FORWARD = Rules("retire-after-forward", frozenset(), OverLong.RETIRE_AFTER_FORWARD)
 """SGLang 0.5.20 (#36988): no leak, but decode is never told and holds its pages until a time-out."""
+TRUNCATE = Rules("truncate", frozenset(), OverLong.TRUNCATE)
+"""SGLang 0.5.10 to 0.5.23 with `--allow-auto-truncate` and unequal pools, run on 0.5.23: status 200 from both roles,
+`prompt_tokens` 122 at prefill and 225 at decode, and the last tenant's text. No version compares the two lengths."""
 NO_DRAIN = Rules("no-drain", frozenset({Layer.ADMISSION}))
 """sgl-project/sglang#24527: pages freed at an abort while a remote write is in flight."""
-LEASE_EXPIRY = Rules("lease-expiry", frozenset({Layer.ADMISSION}))
+DRAIN_TIMEOUT = Rules("drain-timeout", frozenset({Layer.ADMISSION}), given_up=GivenUp.FREED_IN_TIME)
+"""SGLang 0.5.21 to 0.5.23 (#38961): pages given up wait, but after 30 s without an acknowledgement no longer."""
+STALE_ACK = Rules("stale-ack", frozenset({Layer.ADMISSION}), given_up=GivenUp.FREED_BY_ANY_ACK)
+"""SGLang 0.5.21 (#38961): an acknowledgement did not say which use of a room number it was for, and a late one of an
+earlier room released the pages of the next. From 0.5.22 on it carries a generation, as core's rooms are never used
+twice."""
+LEASE_EXPIRY = Rules("lease-expiry", frozenset({Layer.ADMISSION}), wire=Wire.PULL)
 """aws-samples/aws-do-eks#84, vllm-project/vllm#47021: a pull from blocks whose lease ran out, status 200."""
 
-NAMED = {rules.name: rules for rules in (FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, NO_DRAIN, LEASE_EXPIRY)}
+NAMED = {
+    rules.name: rules
+    for rules in (FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, TRUNCATE, NO_DRAIN, DRAIN_TIMEOUT, STALE_ACK, LEASE_EXPIRY)
+}
 """Every rule set that a user can name."""
 
 
 def natural_wire(rules: Rules) -> Wire:
     """The wire on which a named rule set was seen in the field."""
-    return Wire.PULL if rules.name == LEASE_EXPIRY.name else Wire.PUSH
+    return rules.wire
 
 
 def only(*layers: Layer) -> Rules:

@@ -41,3 +41,4 @@ def _going_on(world: World, setting: Setting) -> Iterator[Happening]:
     yield from under_way.pieces(world, setting)
     yield from network.deliveries(world, setting)
     yield from mortality.notices(world, setting)
+    yield from mortality.ends_of_draining(world, setting)

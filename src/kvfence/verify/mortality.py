@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from kvfence.core import decode_side
 from kvfence.core import events as on
 from kvfence.core.handoff import rooms_needing
 from kvfence.core.ids import Role
@@ -56,6 +57,15 @@ def lost_patience(world: World, setting: Setting) -> Iterator[Happening]:
     for role, event in _timers(world):
         move = Move(Kind.LOSE_PATIENCE, event.room, role, event=type(event).__name__)
         yield move, partial(_time_out, world, setting, role, event, left=world.left)
+
+
+def ends_of_draining(world: World, setting: Setting) -> Iterator[Happening]:
+    """Where rules wait for a writer no longer than for a time, that time is sure to be over at some moment."""
+    for room, state in world.decode.value.rooms.items() if setting.rules.drains_in_time else ():
+        if isinstance(state, decode_side.Draining):
+            event = on.HandoffTimedOut(room=room)
+            move = Move(Kind.LOSE_PATIENCE, room, Role.DECODE, event=type(event).__name__)
+            yield move, partial(_time_out, world, setting, Role.DECODE, event, left=world.left)
 
 
 def _timers(world: World) -> Iterator[tuple[Role, on.Event]]:

@@ -47,6 +47,8 @@ def _means_nothing(letter: Kept[Letter], router: Kept[Router], prefill: Kept[Wor
     worker = (prefill if to is Role.PREFILL else decode).value
     if event.room not in worker.over:
         return False
+    if worker.rules.takes_any_ack and isinstance(event, on.AbortReceived | on.PeerQuiet):
+        return False
     if isinstance(event, on.AbortReceived):  # prefill would say that it is quiet, which decode does not wait for
         return event.room in decode.value.over
     if isinstance(event, on.PagesOffered):

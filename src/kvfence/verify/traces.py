@@ -9,12 +9,12 @@ from typing import Any
 from kvfence.core.ids import Role
 from kvfence.core.rules import NAMED, Rules, Wire
 from kvfence.verify.at_rest import check_at_rest
-from kvfence.verify.bound import BOUNDS
 from kvfence.verify.happenings import happenings
 from kvfence.verify.move import CHOSEN, Kind, Move
 from kvfence.verify.promises import check_now
 from kvfence.verify.properties import Broken
 from kvfence.verify.tidy import tidied
+from kvfence.verify.where_seen import bound_named
 from kvfence.verify.world import Setting, World, first_world
 
 
@@ -73,6 +73,7 @@ def move_of(document: Mapping[str, Any]) -> Move:
 def setting_of(document: Mapping[str, Any], rules: Rules | None = None) -> Setting:
     """What the trace was found under; with `rules`, those instead. Raises as `move_of` does."""
     violation = document["violation"]
-    bound = BOUNDS[document["bound"]]
+    found_with = NAMED[document["rules"]]
+    bound = bound_named(document["bound"], found_with)
     budget = bound.budget._replace(faults=int(violation["faults"]))
-    return Setting(rules or NAMED[document["rules"]], Wire(violation["wire"]), replace(bound, budget=budget))
+    return Setting(rules or found_with, Wire(violation["wire"]), replace(bound, budget=budget))

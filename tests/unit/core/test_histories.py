@@ -185,6 +185,9 @@ def test_every_named_rule_set_can_be_served_on_its_wire():
         "fenced": Wire.PUSH,
         "placeholder": Wire.PUSH,
         "retire-after-forward": Wire.PUSH,
+        "truncate": Wire.PUSH,
         "no-drain": Wire.PUSH,
+        "drain-timeout": Wire.PUSH,
+        "stale-ack": Wire.PUSH,
         "lease-expiry": Wire.PULL,
     }

@@ -14,7 +14,7 @@ from kvfence.core.ids import Role, RoomId, TenantId
 from kvfence.core.invariants import Check, Violation
 from kvfence.core.lease import PAGE_MOVES, Draining, Filling, Free, Leased, Move, Quarantined, Sealed, moved
 from kvfence.core.pool import check_conservation
-from kvfence.core.rules import FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, Layer, Wire, only
+from kvfence.core.rules import FENCED, NAMED, Layer, Wire, only
 from support.rooms import RoomWorld
 from support.rooms_values import PAGE, every_event, leases, worker
 
@@ -45,7 +45,7 @@ STATES = {
     ),
 }
 HELD = (leases(1, "A", 3), leases(1, "A", 1), leases(1, "A", 3, epoch=2))
-RULES = (FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, only(Layer.DIGEST), only(Layer.COUNT))
+RULES = (*NAMED.values(), only(Layer.DIGEST), only(Layer.COUNT))
 
 
 def wandered():

@@ -1,10 +1,22 @@
 import pytest
 
-from kvfence.core.rules import FENCED, LEASE_EXPIRY, NO_DRAIN, PLACEHOLDER, RETIRE_AFTER_FORWARD, Wire, natural_wire
+from kvfence.core.rules import (
+    DRAIN_TIMEOUT,
+    FENCED,
+    LEASE_EXPIRY,
+    NAMED,
+    NO_DRAIN,
+    PLACEHOLDER,
+    RETIRE_AFTER_FORWARD,
+    STALE_ACK,
+    TRUNCATE,
+    Wire,
+)
 from kvfence.verify.bound import ONE_PAGE, SMALL, TOO_LONG, TWO_PAGES, Bound, Budget
 from kvfence.verify.check import check
 from kvfence.verify.move import Kind
 from kvfence.verify.properties import Property
+from support.histories import found
 
 FAULT_KINDS = {Kind.HANG_UP, Kind.TIME_OUT, Kind.DUPLICATE, Kind.DROP, Kind.CRASH}
 ALONE = Bound(
@@ -14,23 +26,30 @@ ALONE = Bound(
 )
 
 
-@pytest.mark.parametrize(
-    ("rules", "promise", "faults", "moves"),
-    [
-        (PLACEHOLDER, Property.FOREIGN_TEXT, [], 17),
-        (RETIRE_AFTER_FORWARD, Property.TOLD, [], 6),
-        (NO_DRAIN, Property.FOREIGN_TEXT, [Kind.TIME_OUT], 17),
-        (LEASE_EXPIRY, Property.FOREIGN_TEXT, [Kind.TIME_OUT], 16),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
+FOREIGN = Property.FOREIGN_TEXT
+FINDS = [
+    (PLACEHOLDER, FOREIGN, [], 17),
+    (RETIRE_AFTER_FORWARD, Property.TOLD, [], 6),
+    (TRUNCATE, FOREIGN, [], 19),
+    (NO_DRAIN, FOREIGN, [Kind.TIME_OUT], 17),
+    (DRAIN_TIMEOUT, FOREIGN, [Kind.TIME_OUT], 18),
+    (STALE_ACK, FOREIGN, [Kind.HANG_UP, Kind.HANG_UP], 26),
+    (LEASE_EXPIRY, FOREIGN, [Kind.TIME_OUT], 16),
+]
+
+
+@pytest.mark.parametrize(("rules", "promise", "faults", "moves"), FINDS, ids=lambda value: getattr(value, "name", ""))
 def test_the_fault_of_each_historical_rule_set_is_found(rules, promise, faults, moves):
     """With no more to go on than the rules, the known fault is found, with no fault that it does not need."""
-    *_, last = check(rules, natural_wire(rules), SMALL)
-    found = last.explored.violation
-    assert found.promise is promise
-    assert [move.kind for move in found.trace if move.kind in FAULT_KINDS] == faults
-    assert len(found.trace) == moves
+    _, violation = found(rules)
+    assert violation.promise is promise
+    assert [move.kind for move in violation.trace if move.kind in FAULT_KINDS] == faults
+    assert len(violation.trace) == moves
+
+
+def test_no_history_is_without_a_case_above():
+    """A new name needs its line; the fence has nothing to be found."""
+    assert [rules for rules, *_ in FINDS] == [rules for rules in NAMED.values() if rules is not FENCED]
 
 
 @pytest.mark.slow

@@ -2,18 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from kvfence.core.rules import FENCED, LEASE_EXPIRY, NO_DRAIN, PLACEHOLDER, natural_wire
-from kvfence.verify.bound import SMALL
-from kvfence.verify.check import check
+from kvfence.core.rules import FENCED, LEASE_EXPIRY, NO_DRAIN, PLACEHOLDER
 from kvfence.verify.move import Kind, Move
 from kvfence.verify.properties import MEANS, Property
 from kvfence.verify.story import steps
 from kvfence.verify.traces import as_document, move_of, replayed
-
-
-def found(rules):
-    *_, last = check(rules, natural_wire(rules), SMALL)
-    return last.setting, last.explored.violation
+from support.histories import found
 
 
 def test_every_promise_is_explained():
@@ -39,8 +33,6 @@ def test_a_found_trace_breaks_the_same_promise_when_it_is_made_again():
     assert [move_of(step.move) for step in told] == list(violation.trace)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("rules", [NO_DRAIN, LEASE_EXPIRY], ids=lambda rules: rules.name)
 def test_the_moves_of_a_race_break_nothing_under_the_fence(rules):
     """As far as they can be made there: a write that is still in flight keeps the pages, a stale read is discarded."""
