@@ -24,7 +24,8 @@ class Place:
     source: int
     """Which of the inputs, by its number in their order."""
     offset: int
-    """The byte at which its line begins in the unpacked file; the number of its row where the file has rows."""
+    """The byte at which its line begins in the unpacked file, and n more for the n-th exchange of one line; the number
+    of its row where the file has rows."""
     line: int
     """Of the file, from 1; the number of its row, from 1, where the file has rows."""
 
@@ -35,7 +36,7 @@ class Exchange:
 
     place: Place
     id: str
-    """As the log has it, or made of the file and line where it has none."""
+    """As the log has it, or made of its place where it has none."""
     tenant: str | None
     session: str | None
     """What one conversation has in common: its later prompts repeat its earlier answers."""

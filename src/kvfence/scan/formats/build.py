@@ -1,0 +1,44 @@
+"""An exchange of what a record says itself, and of what its response says where the record does not."""
+
+from __future__ import annotations
+
+from kvfence.scan.exchange import Exchange, Place
+from kvfence.scan.formats.format import Answered, Said
+
+
+def exchange(
+    place: Place,
+    prompt: Said,
+    answered: Answered,
+    *,
+    id: str | None = None,  # noqa: A002 — the word of every log
+    tenant: str | None = None,
+    session: str | None = None,
+    model: str | None = None,
+    provider: str | None = None,
+    began_ms: int | None = None,
+    ended_ms: int | None = None,
+    status: int | None = None,
+    finish: str | None = None,
+    prompt_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> Exchange:
+    """The exchange at this place. What is None is taken of the response, if it has it."""
+    return Exchange(
+        place=place,
+        id=id or answered.id or f"source {place.source}, byte {place.offset}",
+        tenant=tenant,
+        session=session or answered.session,
+        model=model or answered.model,
+        provider=provider,
+        began_ms=answered.began_ms if began_ms is None else began_ms,
+        ended_ms=ended_ms,
+        status=status,
+        finish=finish or answered.finish,
+        prompt=prompt.text,
+        prompt_coverage=prompt.coverage,
+        answer=answered.said.text,
+        answer_coverage=answered.said.coverage,
+        prompt_tokens=answered.prompt_tokens if prompt_tokens is None else prompt_tokens,
+        answer_tokens=answered.answer_tokens if answer_tokens is None else answer_tokens,
+    )

@@ -1,0 +1,42 @@
+"""One of the inputs, as it is handed to every process that reads it: what it is called and how it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Self
+
+
+class Kind(StrEnum):
+    """How records stand in a file."""
+
+    LINES = "lines"
+    """One a line: JSONL, or the lines of a program's log."""
+    VALUES = "values"
+    """JSON over several lines, or an array of objects."""
+    CSV = "csv"
+    PARQUET = "parquet"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file or an address. It can be pickled, and says all that reading it again needs."""
+
+    number: int
+    """In the order of the inputs, from 0."""
+    target: str
+    """As it is opened."""
+    shown: str
+    """As it is printed."""
+    kind: Kind
+    format: str
+    """The name of the format that its first records have; empty where none was known."""
+    is_asked: bool = False
+    """Whether the user said so: what is none of it is not tried as another."""
+    why: str = ""
+    """Where it is unreadable: why, and what to do."""
+
+    def with_format(self, name: str) -> Self:
+        """The same, known to be of this format."""
+        return replace(self, format=name)
