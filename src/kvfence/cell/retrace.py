@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from kvfence.cell.asks import Ask
@@ -24,9 +24,11 @@ from kvfence.cell.transports.local import LocalWire
 from kvfence.core import events as on
 from kvfence.core import router_side
 from kvfence.core.actions import Send
+from kvfence.core.decode_side import Reserved
 from kvfence.core.ids import Epoch, PageId, Role, RoomId
 from kvfence.core.lease import Leases
 from kvfence.errors import UnsupportedError
+from kvfence.verify.callers import made_up
 from kvfence.verify.move import Kind, Move
 from kvfence.verify.world import TENANT_NAMES, WORKERS, Client, Setting
 
@@ -194,6 +196,8 @@ class _RetracedCell:
             Kind.DELIVER: partial(self._deliver, move),
             Kind.DUPLICATE: partial(self._deliver, move, keep=True),
             Kind.DROP: partial(self._take, move),
+            Kind.PRESENT: partial(self._present, move),
+            Kind.FORGE: partial(self._forge, move),
             Kind.COMPUTE: partial(self._prefill.compute, room),
             Kind.LAND: partial(self._writes.land, room, move.at, posted=True),
             Kind.NOT_POSTED: partial(self._writes.land, room, move.at, posted=False),
@@ -239,6 +243,22 @@ class _RetracedCell:
             self._happen(frame.event())
         else:
             self._driver(move.role).go_on(frame)
+
+    def _present(self, move: Move) -> None:
+        """The message of another room that is on its way to decode, brought for this one."""
+        other = Move(Kind.DELIVER, move.at, Role.DECODE, Role.PREFILL, on.ManifestReceived.__name__)
+        event = self._take(other, keep=True).event()
+        if isinstance(event, on.ManifestReceived):
+            self._bring(replace(event, room=RoomId(move.room)))
+
+    def _forge(self, move: Move) -> None:
+        reserved = self._decode.worker.rooms[RoomId(move.room)]
+        if isinstance(reserved, Reserved):
+            manifest = made_up(reserved, self._prefill.worker)[move.at]
+            self._bring(on.ManifestReceived(room=RoomId(move.room), manifest=manifest))
+
+    def _bring(self, event: on.Event) -> None:
+        self._decode.go_on(Frame.of(event))
 
     def _take(self, move: Move, *, keep: bool = False) -> Frame:
         """The message that a move names: by its kind, its room, and its place among those that are like it."""

@@ -50,6 +50,21 @@ class GivenUp(StrEnum):
     """Wait, and take a late acknowledgement of an earlier room for this room's own (SGLang 0.5.21)."""
 
 
+class Reference(StrEnum):
+    """Who brings decode the manifest, which says that all is there and where it lies.
+
+    No machine reads this: decode takes a manifest for the room that it comes for, and I2 holds it against that room. It
+    says what a caller may try; in the cell nobody but prefill can bring one.
+    """
+
+    FROM_PREFILL = "from-prefill"
+    """Prefill alone, over the workers' own connection."""
+    USED_AGAIN = "used-again"
+    """The caller, who may bring one that was made for another request (vLLM's `kv_transfer_params`)."""
+    MADE_UP = "made-up"
+    """The caller, who may write one himself."""
+
+
 class Wire(StrEnum):
     """How pages travel, which decides who can refuse what."""
 
@@ -74,6 +89,7 @@ class Rules:
     """Read only where I1 is off."""
     given_up: GivenUp = GivenUp.FREED_AT_ONCE
     """Read only where I3 is off."""
+    reference: Reference = Reference.FROM_PREFILL
     wire: Wire = Wire.PUSH
     """On which it was seen in the field."""
 
@@ -125,10 +141,24 @@ earlier room released the pages of the next. From 0.5.22 on it carries a generat
 twice."""
 LEASE_EXPIRY = Rules("lease-expiry", frozenset({Layer.ADMISSION}), wire=Wire.PULL)
 """aws-samples/aws-do-eks#84, vllm-project/vllm#47021: a pull from blocks whose lease ran out, status 200."""
+REUSED_REFERENCE = Rules(
+    "reused-reference", frozenset({Layer.ADMISSION}), reference=Reference.USED_AGAIN, wire=Wire.PULL
+)
+"""vllm-project/vllm#52234 (0.29.0, NIXL): a reference brought once more, for another prompt: status 200 and the answer
+to the earlier prompt."""
+FORGED_REFERENCE = Rules("forged-reference", frozenset({Layer.ADMISSION}), reference=Reference.MADE_UP, wire=Wire.PULL)
+"""vLLM 0.32.0 with NixlConnector, run: block ids of another tenant in the body, or of blocks that nobody wrote: status
+200. With too few its decode engine dies of an assertion; core's machine reads on, into what the last one left."""
+CLIENT_BOOTSTRAP = Rules("client-bootstrap", frozenset({Layer.ADMISSION}), reference=Reference.MADE_UP)
+"""SGLang 0.5.19 and 0.5.23, run: a client that reaches decode names the host of the warm-up requests as its prefill,
+decode takes the transfer for done, and answers over pages that nobody has written for it."""
 
 NAMED = {
     rules.name: rules
-    for rules in (FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, TRUNCATE, NO_DRAIN, DRAIN_TIMEOUT, STALE_ACK, LEASE_EXPIRY)
+    for rules in (
+        *(FENCED, PLACEHOLDER, RETIRE_AFTER_FORWARD, TRUNCATE, NO_DRAIN, DRAIN_TIMEOUT, STALE_ACK, LEASE_EXPIRY),
+        *(REUSED_REFERENCE, FORGED_REFERENCE, CLIENT_BOOTSTRAP),
+    )
 }
 """Every rule set that a user can name."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvfence.verify import clients, mortality, network, under_way
+from kvfence.verify import callers, clients, mortality, network, under_way
 from kvfence.verify.move import Happening
 from kvfence.verify.world import Setting, World
 
@@ -28,13 +28,15 @@ def happenings(world: World, setting: Setting) -> Iterator[Happening]:
         if world.left.time_outs:
             yield from mortality.time_outs(world, setting)
         yield from network.mishaps(world, setting)
+        yield from callers.references(world, setting)
         yield from mortality.crashes(world, setting)
 
 
 def lossy(world: World, setting: Setting) -> bool:
-    """Whether something was lost on the way here: a message, or a worker."""
+    """Whether something was lost on the way here: a message, a worker, or what a caller was in the way of."""
     budget = setting.bound.budget
-    return world.left.drops < budget.drops or world.left.crashes < budget.crashes
+    lost = world.left.drops < budget.drops or world.left.crashes < budget.crashes
+    return lost or callers.may_be_missed(world, setting)
 
 
 def _going_on(world: World, setting: Setting) -> Iterator[Happening]:

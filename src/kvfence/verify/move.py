@@ -28,12 +28,19 @@ class Kind(StrEnum):
     TIME_OUT = "time-out"
     DUPLICATE = "duplicate"
     DROP = "drop"
+    PRESENT = "present"
+    """A caller brings a reference that was made for another request; `at` is that one's room."""
+    FORGE = "forge"
+    """A caller brings a reference of its own making."""
     CRASH = "crash"
     COME_BACK = "come-back"
 
 
 CHOSEN = frozenset(
-    {Kind.ASK, Kind.HANG_UP, Kind.TIME_OUT, Kind.DUPLICATE, Kind.DROP, Kind.CRASH, Kind.COME_BACK},
+    {
+        *(Kind.ASK, Kind.HANG_UP, Kind.TIME_OUT, Kind.DUPLICATE, Kind.DROP),
+        *(Kind.PRESENT, Kind.FORGE, Kind.CRASH, Kind.COME_BACK),
+    },
 )
 """What need never happen. Everything else is under way, and happens in the end."""
 

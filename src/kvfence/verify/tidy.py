@@ -18,7 +18,7 @@ from kvfence.core import events as on
 from kvfence.core.handoff import Over, Worker, ignored
 from kvfence.core.ids import Epoch, Role, RoomId
 from kvfence.core.router_side import Router
-from kvfence.core.rules import Layer
+from kvfence.core.rules import Layer, Reference, Rules
 from kvfence.verify.kept import Kept
 from kvfence.verify.marks import Page, aged, story_of
 from kvfence.verify.world import WORKERS_KEPT, End, Letter, World
@@ -45,9 +45,7 @@ def _means_nothing(letter: Kept[Letter], router: Kept[Router], prefill: Kept[Wor
     if to is Role.ROUTER:
         return event.room not in router.value.rooms and not isinstance(event, on.LimitMeasured)
     worker = (prefill if to is Role.PREFILL else decode).value
-    if event.room not in worker.over:
-        return False
-    if worker.rules.takes_any_ack and isinstance(event, on.AbortReceived | on.PeerQuiet):
+    if event.room not in worker.over or _counts_elsewhere(event, worker.rules):
         return False
     if isinstance(event, on.AbortReceived):  # prefill would say that it is quiet, which decode does not wait for
         return event.room in decode.value.over
@@ -55,6 +53,13 @@ def _means_nothing(letter: Kept[Letter], router: Kept[Router], prefill: Kept[Wor
         return worker.rules.has(Layer.WRITER_FENCE)
     row = _TABLES[to].get((Over, type(event)))
     return row is not None and row.run is ignored
+
+
+def _counts_elsewhere(event: on.Event, rules: Rules) -> bool:
+    """Whether what is for a room that is over may be taken for another's."""
+    acknowledges = isinstance(event, on.AbortReceived | on.PeerQuiet)
+    presented = isinstance(event, on.ManifestReceived) and rules.reference is Reference.USED_AGAIN
+    return presented or (acknowledges and rules.takes_any_ack)
 
 
 def _over_everywhere(world: World) -> tuple[RoomId, ...]:

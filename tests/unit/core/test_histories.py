@@ -190,4 +190,7 @@ def test_every_named_rule_set_can_be_served_on_its_wire():
         "drain-timeout": Wire.PUSH,
         "stale-ack": Wire.PUSH,
         "lease-expiry": Wire.PULL,
+        "reused-reference": Wire.PULL,
+        "forged-reference": Wire.PULL,
+        "client-bootstrap": Wire.PUSH,
     }

@@ -4,13 +4,16 @@ import pytest
 
 from kvfence.core.rules import (
     ALL_LAYERS,
+    CLIENT_BOOTSTRAP,
     DRAIN_TIMEOUT,
     FENCED,
+    FORGED_REFERENCE,
     LEASE_EXPIRY,
     NAMED,
     NO_DRAIN,
     PLACEHOLDER,
     RETIRE_AFTER_FORWARD,
+    REUSED_REFERENCE,
     STALE_ACK,
     TRUNCATE,
     GivenUp,
@@ -32,6 +35,9 @@ from kvfence.core.rules import (
         (DRAIN_TIMEOUT, "drain-timeout", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
         (STALE_ACK, "stale-ack", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
         (LEASE_EXPIRY, "lease-expiry", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
+        (REUSED_REFERENCE, "reused-reference", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
+        (FORGED_REFERENCE, "forged-reference", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
+        (CLIENT_BOOTSTRAP, "client-bootstrap", {Layer.ADMISSION}, OverLong.PLACEHOLDER),
     ],
 )
 def test_each_named_rule_set_is_what_it_says(rules, name, layers, over_long):
@@ -46,6 +52,7 @@ def test_no_rule_set_is_without_a_case_above():
     assert set(NAMED) == {
         *("fenced", "placeholder", "retire-after-forward", "truncate"),
         *("no-drain", "drain-timeout", "stale-ack", "lease-expiry"),
+        *("reused-reference", "forged-reference", "client-bootstrap"),
     }
 
 

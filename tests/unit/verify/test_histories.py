@@ -1,24 +1,34 @@
+from dataclasses import replace
+
 import pytest
 
+from kvfence.core.ids import Role
 from kvfence.core.rules import (
+    CLIENT_BOOTSTRAP,
     DRAIN_TIMEOUT,
     FENCED,
+    FORGED_REFERENCE,
     LEASE_EXPIRY,
     NAMED,
     NO_DRAIN,
     PLACEHOLDER,
     RETIRE_AFTER_FORWARD,
+    REUSED_REFERENCE,
     STALE_ACK,
     TRUNCATE,
+    Reference,
     Wire,
 )
 from kvfence.verify.bound import ONE_PAGE, SMALL, TOO_LONG, TWO_PAGES, Bound, Budget
 from kvfence.verify.check import check
-from kvfence.verify.move import Kind
+from kvfence.verify.explore import explore
+from kvfence.verify.move import CHOSEN, Kind, Move
 from kvfence.verify.properties import Property
-from support.histories import found
+from kvfence.verify.traces import replayed
+from kvfence.verify.world import Setting
+from support.histories import COMPUTED, found, offer
 
-FAULT_KINDS = {Kind.HANG_UP, Kind.TIME_OUT, Kind.DUPLICATE, Kind.DROP, Kind.CRASH}
+FAULT_KINDS = CHOSEN - {Kind.ASK, Kind.COME_BACK}
 ALONE = Bound(
     name="one request and everything that can befall it",
     budget=Budget(requests=1, hang_ups=1, time_outs=1, duplicates=1, drops=1, crashes=1, faults=2),
@@ -35,6 +45,9 @@ FINDS = [
     (DRAIN_TIMEOUT, FOREIGN, [Kind.TIME_OUT], 18),
     (STALE_ACK, FOREIGN, [Kind.HANG_UP, Kind.HANG_UP], 26),
     (LEASE_EXPIRY, FOREIGN, [Kind.TIME_OUT], 16),
+    (REUSED_REFERENCE, FOREIGN, [Kind.PRESENT], 12),
+    (FORGED_REFERENCE, FOREIGN, [Kind.FORGE], 10),
+    (CLIENT_BOOTSTRAP, FOREIGN, [Kind.FORGE], 13),
 ]
 
 
@@ -50,6 +63,20 @@ def test_the_fault_of_each_historical_rule_set_is_found(rules, promise, faults, 
 def test_no_history_is_without_a_case_above():
     """A new name needs its line; the fence has nothing to be found."""
     assert [rules for rules, *_ in FINDS] == [rules for rules in NAMED.values() if rules is not FENCED]
+
+
+CALLERS = replace(SMALL, budget=Budget(requests=2, duplicates=1, faults=1), decode_pages=2, shapes=(ONE_PAGE,))
+
+
+@pytest.mark.parametrize("wire", [Wire.PUSH, Wire.PULL])
+@pytest.mark.parametrize("reference", [Reference.USED_AGAIN, Reference.MADE_UP])
+def test_the_fence_holds_against_callers_who_bring_references(reference, wire):
+    """A reference is bound to its room, and nobody knows the digests of what he has not read."""
+    setting = Setting(replace(FENCED, reference=reference), wire, CALLERS)
+    begun = replayed(setting, (*COMPUTED, Move(Kind.ASK, 2, tenant=1), offer(2, Role.DECODE)))
+    seen = explore(begun.worlds[-1], setting)
+    assert seen.complete
+    assert seen.violation is None
 
 
 @pytest.mark.slow
