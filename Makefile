@@ -16,7 +16,7 @@ $(VENV)/.base: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "kvfence needs Python 3.11 or newer; '$(PYTHON)' is older or missing. Try: make PYTHON=python3.12 demo" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --only-binary ':all:' --no-binary kvfence -e .
+	$(BIN)/python -m pip install --quiet --only-binary ':all:' --no-binary kvfence -e '.[scan]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-COMMANDS = ("demo", "probe", "registry", "audit", "gate", "explain", "plan", "verify", "serve")
+COMMANDS = ("demo", "probe", "registry", "audit", "scan", "gate", "explain", "plan", "verify", "serve")
 """In the order of the help."""
 
 
-def load(name: str) -> Callable[..., None]:  # noqa: PLR0911 — one a command
+def load(name: str) -> Callable[..., None]:  # noqa: C901, PLR0911 — one a command
     """The function behind a command of `COMMANDS`."""
     match name:
         case "demo":
@@ -27,6 +27,10 @@ def load(name: str) -> Callable[..., None]:  # noqa: PLR0911 — one a command
             from kvfence.cli.audit import audit  # noqa: PLC0415
 
             return audit
+        case "scan":
+            from kvfence.cli.scan import scan  # noqa: PLC0415
+
+            return scan
         case "gate":
             from kvfence.cli.gate import gate  # noqa: PLC0415
 

@@ -87,6 +87,8 @@ class NotRead:
     file: str
     line: int | None
     why: str
+    count: int = 1
+    """How many such lines or files this stands for: of one file, so many are listed and the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +113,18 @@ class Exposure:
     matches: tuple[Match, ...]
     signs: tuple[Sign, ...]
     credentials: tuple[Credential, ...]
+    not_looked_for: tuple[str, ...] = ()
+    """What was asked and could not be looked for at all, in words."""
+
+    @property
+    def skipped(self) -> int:
+        """Lines, rows and files that could not be read."""
+        return sum(one.count for one in self.not_read)
 
     @property
     def verdict(self) -> Verdict:
         """Found where an answer has another's text or a secret was exposed; clean only of what could be read whole."""
         if self.matches or self.credentials:
             return Verdict.FOUND
-        unseen = self.not_read or self.coverage.whole < self.requests or not self.requests
+        unseen = self.not_read or self.not_looked_for or self.coverage.whole < self.requests or not self.requests
         return Verdict.UNKNOWN if unseen or self.signs else Verdict.CLEAN

@@ -14,7 +14,7 @@ class Coverage(StrEnum):
     """Shortened by the store: near-limit prompts are the first that are."""
     ENCRYPTED = "encrypted"
     OMITTED = "omitted"
-    """The store has none, or the request never had an answer."""
+    """The store has none. A request that was refused (4xx) has the whole of its answer: no text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

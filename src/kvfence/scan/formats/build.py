@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from kvfence.scan.exchange import Exchange, Place
-from kvfence.scan.formats.format import Answered, Said
+from kvfence.scan.formats.format import NOTHING, Answered, Said
+
+_REFUSED = frozenset(range(400, 499))
+"""These answers never began. 499 is a client that went away, and a 500 may have come in the middle."""
 
 
 def exchange(
@@ -24,6 +27,7 @@ def exchange(
     answer_tokens: int | None = None,
 ) -> Exchange:
     """The exchange at this place. What is None is taken of the response, if it has it."""
+    answer = Said("") if answered.said == NOTHING and status in _REFUSED else answered.said
     return Exchange(
         place=place,
         id=id or answered.id or f"source {place.source}, byte {place.offset}",
@@ -37,8 +41,8 @@ def exchange(
         finish=finish or answered.finish,
         prompt=prompt.text,
         prompt_coverage=prompt.coverage,
-        answer=answered.said.text,
-        answer_coverage=answered.said.coverage,
+        answer=answer.text,
+        answer_coverage=answer.coverage,
         prompt_tokens=answered.prompt_tokens if prompt_tokens is None else prompt_tokens,
         answer_tokens=answered.answer_tokens if answer_tokens is None else answer_tokens,
     )

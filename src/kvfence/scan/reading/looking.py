@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from kvfence.errors import TargetError
@@ -19,6 +21,9 @@ from kvfence.scan.reading.source import Kind, Source
 
 _HEAD_BYTES = 1 << 16
 _RECORDS_LOOKED_AT = 200
+_LINES_LOOKED_AT = 100_000
+"""Of text: a server says much before its first request."""
+_NO_FORMAT = "no log format that is known here; name it with --input-format"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _ARRAY = re.compile(rb"\s*\[\s*(?:[\[{\"\]]|$)")
 _COLUMN = re.compile(r"\s*\"?[A-Za-z_][\w .:-]*\"?\s*")
@@ -37,7 +42,12 @@ def looked_at(number: int, target: str, asked: str | None = None) -> Source:
         why = str(error).removeprefix(f"{shown}: ")
         return Source(number=number, target=target, shown=shown, kind=Kind.UNREADABLE, format="", why=why)
     source = Source(number=number, target=target, shown=shown, kind=kind, format=asked or "", is_asked=bool(asked))
-    return source if asked else source.with_format(_format_name(source))
+    if asked:
+        return source
+    name = _format_name(source)
+    if not name:
+        return replace(source, kind=Kind.UNREADABLE, why=_NO_FORMAT)
+    return replace(source, format=name)
 
 
 def _kind_of(target: str) -> Kind:
@@ -91,6 +101,15 @@ def _kind_of_braces(first: list[bytes]) -> Kind:
 
 def _format_name(source: Source) -> str:
     """Of the first records; empty where none of them is known."""
-    seen = islice(records_of(source, texts=True), _RECORDS_LOOKED_AT)
-    form = format_of(inner for record in seen if isinstance(record, Record) for inner in (record, *unwrapped(record)))
+    form = format_of(inner for record in _first(source) for inner in (record, *unwrapped(record)))
     return form.name if form else ""
+
+
+def _first(source: Source) -> Iterator[Record]:
+    objects = 0
+    for record in islice(records_of(source, texts=True), _LINES_LOOKED_AT):
+        if isinstance(record, Record):
+            yield record
+            objects += not isinstance(record.value, str)
+            if objects == _RECORDS_LOOKED_AT:
+                return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 
 class Kind(StrEnum):
@@ -36,7 +35,3 @@ class Source:
     """Whether the user said so: what is none of it is not tried as another."""
     why: str = ""
     """Where it is unreadable: why, and what to do."""
-
-    def with_format(self, name: str) -> Self:
-        """The same, known to be of this format."""
-        return replace(self, format=name)

@@ -1,0 +1,95 @@
+"""`kvfence scan`: what past requests and answers say of an exposure. Options and exit codes only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from time import monotonic
+
+import typer
+
+from kvfence.cli import scan_options as given
+from kvfence.cli.audit_output import ExitZeroOption, OutputOption
+from kvfence.cli.output import check_not_read, check_writable, exit_code, hand_back, run_of
+from kvfence.errors import KvfenceError, UnsupportedError, UsageError
+from kvfence.report.scan_formats import ScanFormat, rendered
+
+
+def scan(
+    files: given.Files,
+    *,
+    input_format: given.InputFormat = None,
+    exposed_after: given.ExposedAfter = None,
+    since: given.From = None,
+    until: given.To = None,
+    model: given.Model = None,
+    incident: given.Incident = False,
+    output_format: given.FormatOption = ScanFormat.TABLE,
+    output: OutputOption = None,
+    exit_zero: ExitZeroOption = False,
+) -> None:
+    """Did it happen to us, which answers, whose text, what must be rotated? Read from logs of requests and answers.
+
+    What runs today: the logs are read and counted, with how much of each text they kept, and which requests are in the
+    window asked about. Foreign text, signs and secrets are not looked for yet, and the report says so; nothing is
+    called clean before they are. It needs the extra named scan.
+
+    What a log does not say (a time, a model, a length) never excludes a request. Nothing is sent anywhere, and no text
+    is kept. Exit codes: 0 clean, 1 found, 2 wrong use, 3 inconclusive (not all could be read or looked at).
+
+    Example: kvfence scan logs/ --exposed-after 681280 --from 2026-08-27 --format json -o scan.json
+    """
+    with _scanning():
+        from kvfence.scan.examine import examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
+        from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
+        from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
+        from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
+
+        began = monotonic()
+        if input_format is not None and input_format not in BY_NAME:
+            raise UsageError(f"--input-format {input_format}: no such format; there are {', '.join(BY_NAME)}")
+        asked = Window(
+            longer_than=exposed_after,
+            from_ms=given.ms_of_option("--from", since),
+            to_ms=given.ms_of_option("--to", until),
+            model=model,
+        )
+        window = asked.filled_from(INCIDENT) if incident else asked
+        sources = sources_of(files, asked=input_format)
+        check_not_read(output, [source.target for source in sources])
+        check_writable(output)
+        seen = examined(sources, window)
+        run = run_of("scan", began=began)
+    from kvfence.report.scan_terminal import print_scan  # noqa: PLC0415 — loaded once there is something to print
+
+    hand_back(
+        partial(print_scan, seen),
+        partial(rendered, seen, output_format, run),
+        output,
+        machine=output_format is not ScanFormat.TABLE,
+    )
+    raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))
+
+
+@contextmanager
+def _scanning() -> Iterator[None]:
+    """Whatever goes wrong in here is told without the text of an exception: it might quote what was read."""
+    try:
+        yield
+    except (KvfenceError, MemoryError, OSError, typer.Exit):
+        raise
+    except ImportError as error:
+        raise UnsupportedError(
+            f"scan needs {error.name}, which is not installed: pip install 'kvfence[scan]'"
+        ) from error
+    except Exception as error:
+        import os  # noqa: PLC0415 — hardly ever
+
+        if "KVFENCE_TRACEBACK" in os.environ:
+            raise
+        raise _Hidden(type(error).__name__) from None
+
+
+class _Hidden(Exception):  # noqa: N818 — never caught by name
+    """An error of ours whose message might hold somebody's text."""

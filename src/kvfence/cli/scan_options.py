@@ -1,0 +1,61 @@
+"""The options of `kvfence scan`, and what they stand for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from kvfence.errors import UsageError
+from kvfence.report.scan_formats import ScanFormat
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES",
+        help="Logs of requests and answers: files, folders, globs, http(s)://, s3://, gs://; plain, gz, zst, xz, bz2.",
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option("--input-format", metavar="NAME", help="The log format, where it is not told by its fields."),
+]
+ExposedAfter = Annotated[
+    int | None,
+    typer.Option("--exposed-after", metavar="LENGTH", min=0, help="Ask about prompts of more tokens than this."),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="TIME", help="Ask about requests from then on: a date or ISO time, UTC."),
+]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Ask about requests before then.")]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Ask about models that have this in their name.")
+]
+Incident = Annotated[
+    bool,
+    typer.Option(
+        "--incident",
+        help="Ask about the exposure of 2026: GLM-5.3, over 681,280 tokens, 27 August to 9 September. "
+        "Other options replace its parts.",
+    ),
+]
+FormatOption = Annotated[
+    ScanFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
+]
+
+
+def ms_of_option(name: str, text: str | None) -> int | None:
+    """A time as milliseconds since 1970; without a zone it is UTC.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"{name} {text}: give a date or an ISO time, such as 2026-08-27T12:00Z") from error
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,32 @@
+"""Every way in which a scan can be written, by name. Each format has its own module."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import assert_never
+
+from kvfence.findings.exposure import Exposure
+from kvfence.report.as_text import json_text
+from kvfence.report.run import Run
+
+
+class ScanFormat(StrEnum):
+    """How a scan is written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def rendered(seen: Exposure, form: ScanFormat, _run: Run) -> str:
+    """The scan in that format, with a newline at its end. What it needs is loaded only for it."""
+    match form:
+        case ScanFormat.TABLE:
+            from kvfence.report import scan_terminal  # noqa: PLC0415 — only who needs it pays for it
+
+            return scan_terminal.as_text(seen)
+        case ScanFormat.JSON:
+            from kvfence.report import scan_json  # noqa: PLC0415 — the same
+
+            return json_text(scan_json.document(seen))
+        case _:
+            assert_never(form)

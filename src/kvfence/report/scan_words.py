@@ -1,0 +1,87 @@
+"""A scan in words, for every format that a person reads: the three questions, and how far the answers reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kvfence.findings.exposure import Exposure
+from kvfence.findings.verdict import Verdict
+from kvfence.report.plain import plain_name
+
+
+def answers(seen: Exposure) -> Iterator[tuple[str, str]]:
+    """Each of the three questions with its answer."""
+    yield "Were we exposed?", _exposed(seen)
+    yield "Whose text?", _whose(seen)
+    yield "What must be rotated?", _rotate(seen)
+
+
+def reach(seen: Exposure) -> Iterator[str]:
+    """What the answers do not reach to, a sentence each; none where all was looked at."""
+    coverage = seen.coverage
+    if seen.not_looked_for:
+        yield f"Not looked for: {', '.join(seen.not_looked_for)}."
+    for count, said in (
+        (coverage.cut, "cut by the store"),
+        (coverage.encrypted, "encrypted"),
+        (coverage.omitted, "without a text in the log"),
+    ):
+        if count:
+            yield f"{count:,} of {counted(seen.requests, 'request')} {_are(count)} {said}, and nothing is said of them."
+    if seen.skipped:
+        yield f"{counted(seen.skipped, 'line or file', 'lines or files')} could not be read."
+
+
+def verdict_line(seen: Exposure) -> str:
+    """The verdict, and no more than was looked at."""
+    match seen.verdict:
+        case Verdict.FOUND:
+            return "Found: what stands below is in these logs."
+        case Verdict.CLEAN:
+            return f"Clean: {counted(seen.requests, 'request')} and their answers were looked at whole."
+        case Verdict.UNKNOWN:
+            why = "nothing could be read" if not seen.requests else "not all of it could be looked at"
+            return f"Inconclusive: nothing was found, and {why}."
+
+
+def not_read_lines(seen: Exposure, most: int) -> Iterator[str]:
+    """What could not be read, a line each; of more than `most` how many more."""
+    for one in seen.not_read[:most]:
+        where = plain_name(one.file) + (f":{one.line}" if one.line is not None else "")
+        yield f"{where}: {one.why}"
+    if len(seen.not_read) > most:
+        yield f"and {len(seen.not_read) - most:,} more; --format json has all of them"
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """`1 request`, `2,000 requests`."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def _exposed(seen: Exposure) -> str:
+    asked = f"{seen.exposed:,} of {counted(seen.requests, 'request')} {_are(seen.exposed)} in the window asked about."
+    if not seen.matches:
+        return asked if seen.not_looked_for else f"{asked} No answer carries text of another request."
+    answered = len({match.response.id for match in seen.matches})
+    return f"{asked} {counted(answered, 'answer carries', 'answers carry')} text of another request."
+
+
+def _whose(seen: Exposure) -> str:
+    if not seen.matches:
+        return "Not known." if "foreign text" in seen.not_looked_for else "Nobody's, as far as was looked."
+    tenants = {match.source.tenant for match in seen.matches if match.source.tenant}
+    unsure = sum(match.candidates > 1 for match in seen.matches)
+    said = f"Of {counted(len({match.source.id for match in seen.matches}), 'request')}"
+    said += f" by {counted(len(tenants), 'tenant')}." if tenants else "; the logs name no tenant."
+    return said + (f" For {counted(unsure, 'stretch', 'stretches')} it is one of several." if unsure else "")
+
+
+def _rotate(seen: Exposure) -> str:
+    if not seen.credentials:
+        return "Not known." if "secrets" in seen.not_looked_for else "Nothing that was recognised."
+    kinds = len({one.kind for one in seen.credentials})
+    return f"{counted(len(seen.credentials), 'secret')} of {counted(kinds, 'kind')}; the list is below."
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
