@@ -13,6 +13,8 @@ from kvfence.probe.dialects.openrouter import OpenRouter
 from kvfence.probe.journal import Journal
 from kvfence.probe.patience import Patience
 from kvfence.probe.record import Scenario
+from kvfence.report.probe_formats import ProbeFormat, rendered
+from support.probe_results import RUN
 from support.probe_servers import Behaviour
 from support.vendor_servers import MODEL, anthropic, openrouter
 
@@ -192,14 +194,17 @@ def test_a_journal_of_another_pinned_provider_is_another_campaign(tmp_path):
 
 
 def test_a_model_that_thinks_has_room_for_it():
-    """In every answer's limit, in what is set aside, and in the longest prompt that fits."""
+    """In every answer's limit, in what is set aside, in the longest prompt that fits, and in the report."""
     with anthropic() as server:
         plain = options(server.url, MESSAGES, Bounds())
         thinking = replace(plain, target=replace(plain.target, thinking_tokens=1000))
-        lengths = [max(row.tokens for row in run(one).lengths[:-1]) for one in (plain, thinking)]
+        results = [run(one) for one in (plain, thinking)]
+    lengths = [max(row.tokens for row in result.lengths[:-1]) for result in results]
     limits = {body["max_tokens"] for body in server.asked}
     assert max(limits) - min(limits) == 1000
     assert lengths[0] - lengths[1] == 1000
+    for form, said in ((ProbeFormat.TABLE, "1,000 tokens of thinking"), (ProbeFormat.HTML, "1,000 tokens in each")):
+        assert [said in rendered(result, form, RUN) for result in results] == [False, True]
 
 
 def test_fields_that_an_endpoint_refuses_can_be_left_out():

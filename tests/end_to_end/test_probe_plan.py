@@ -47,6 +47,23 @@ def test_what_is_foreseen_is_what_is_asked(depths_and_more):
     assert plan.spent.usd >= result.spent.usd
 
 
+def test_a_length_that_is_shorter_than_its_markers_is_told_and_its_real_tokens_are_counted():
+    """Before anything is sent, by the same figure that is then spent; and in its row. Other lengths say nothing."""
+    bounds = Bounds(lengths=(5, 2000))
+    with endpoint(Behaviour(declared=16_384)) as server:
+        plan, result = foresee(options(server.url, bounds)), run(options(server.url, bounds))
+        told = run_kvfence(
+            "probe", server.url, "--context", "16384", "--lengths", "5", "--lengths", "2000", "--dry-run"
+        )
+    assert "5 markers has 462 characters at least, which may be more than 5 tokens" in plan.longer_than_asked
+    assert plan.longer_than_asked in " ".join(told.out.split())
+    assert plan.spent.prompt_tokens == result.spent.prompt_tokens
+    rows = {row.tokens: row for row in result.lengths if row.scenario == Scenario.SWEEP}
+    assert "5 were wanted, and with 5 markers none is shorter" in rows[462].detail
+    assert not rows[2000].detail
+    assert not foresee(options("http://127.0.0.1:9/v1", Bounds(lengths=(462,)))).longer_than_asked
+
+
 def test_a_budget_that_is_too_small_is_foreseen():
     """Which one, and how far it would go."""
     plan = foresee(options("http://127.0.0.1:9/v1", limits=Limits(tokens=30_000)))

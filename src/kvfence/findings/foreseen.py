@@ -33,5 +33,7 @@ class Foreseen:
     """One after the other, at the speeds assumed, or at the pace allowed where that is slower."""
     speeds: str
     """What is assumed, in words."""
+    longer_than_asked: str = ""
+    """What is asked in place of lengths that are shorter than any prompt with its markers; empty for none."""
     stopped_by: str
     """The limit that would end it before it is over; empty for none."""

@@ -143,6 +143,8 @@ class ProbeResult:
     """In the order in which they were run."""
     refused_though_declared: tuple[int, ...] = ()
     """Prompt tokens that were refused, although they and an answer fit into what is declared."""
+    thinking_tokens: int = 0
+    """Room that each answer had for what a model thinks first; a length and a cost are to be read with it."""
     seconds: float = 0.0
     """That this run took; a campaign that went on from a journal was at work before as well."""
 

@@ -83,11 +83,19 @@ def judge(
         planted=len(own),
         foreign=len(foreign.evidence),
         evidence=foreign.evidence,
-        detail="; ".join(filter(None, (why, exchange.detail))),
+        detail="; ".join(filter(None, (why, _longer_than_asked(exchange), exchange.detail))),
         scenario=exchange.step.scenario,
         by_depth=_by_depth(read) if exchange.status == SUCCESS and not (is_json or elsewhere) else NO_ANSWER,
         seconds=max(0.0, exchange.ended_s - exchange.started_s),
     )
+
+
+def _longer_than_asked(exchange: Exchange) -> str:
+    """That a prompt is longer than was wanted because it has its markers; empty where it is not."""
+    wanted, recipe = exchange.step.tokens, exchange.recipe
+    if recipe.filler_chars or exchange.tokens <= wanted:
+        return ""
+    return f"{wanted:,} were wanted, and with {recipe.depths} markers none is shorter"
 
 
 def _by_depth(read: Recital) -> DepthRecall:

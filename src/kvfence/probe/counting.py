@@ -184,7 +184,10 @@ class Fitter:
         return Fitted(recipe=recipe, prompt=prompt, tokens=counted, exact=True)
 
     def _estimated(self, recipe: Recipe, tokens: int) -> Fitted:
-        tried = replace(recipe, filler_chars=self._line(recipe).chars_for(tokens))
+        line = self._line(recipe)
+        tried = replace(recipe, filler_chars=line.chars_for(tokens))
+        if not tried.filler_chars:
+            tokens = max(tokens, line.tokens_for(0))  # no prompt is shorter, whatever was wanted
         return Fitted(recipe=tried, prompt=build(tried, self.key), tokens=tokens, exact=False)
 
     async def _calibrate(self, recipe: Recipe, tokens: int) -> None:

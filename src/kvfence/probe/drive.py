@@ -108,6 +108,7 @@ async def probe(
         leak_rate=leak_rate(seen),
         scenarios=by_scenario(seen, campaign, options.bounds),
         refused_though_declared=refused_though_declared(seen, campaign),
+        thinking_tokens=campaign.thinking_tokens,
         seconds=options.clock() - began,
     )
 

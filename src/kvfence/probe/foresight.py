@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from kvfence.findings.foreseen import Foreseen, ForeseenRequest
+from kvfence.findings.listed import listed
 from kvfence.findings.recall import LengthResult, LengthVerdict
 from kvfence.probe.campaign import Campaign, next_round
 from kvfence.probe.limits import NOTHING, Cost, OverLimitError, Purse
 from kvfence.probe.options import Options, campaign_of, with_requests
-from kvfence.probe.prompts import Recipe
+from kvfence.probe.prompts import Recipe, fixed_chars
 from kvfence.probe.record import Exchange, Judged, Round, Seen, Step
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds
@@ -22,6 +23,7 @@ from kvfence.probe.target import Bounds
 PROMPT_TOKENS_A_SECOND = 10_000
 ANSWER_TOKENS_A_SECOND = 50
 """What is assumed of an endpoint; both are said beside the time."""
+LISTED_MAX = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,8 @@ def ahead(campaign: Campaign, bounds: Bounds, purse: Purse, seen: Seen = (), *, 
             refused = step.tokens > campaign.longest
             try:
                 most = campaign.answer_tokens_for(step.form.ask)
-                purse.set_aside(NOTHING if refused else Cost(step.tokens, most))
+                tokens = max(step.tokens, fixed_chars(campaign.depths, step.form.ask))
+                purse.set_aside(NOTHING if refused else Cost(tokens, most))
             except OverLimitError as limit:
                 stopped_by = str(limit)
                 break
@@ -89,7 +92,24 @@ def foresee(options: Options) -> Foreseen:
         spent=spent,
         seconds=max(at_work, pace),
         speeds=f"at {PROMPT_TOKENS_A_SECOND:,} prompt and {ANSWER_TOKENS_A_SECOND} answer tokens a second, assumed",
+        longer_than_asked=_longer_than_asked(campaign, bounds),
         stopped_by=played.stopped_by,
+    )
+
+
+def _longer_than_asked(campaign: Campaign, bounds: Bounds) -> str:
+    """Whether some of the lengths that were asked for are too short for their markers, in words; empty where none is.
+
+    How many tokens the shortest prompt has is known only to a tokenizer: at most one for each of its characters.
+    """
+    shortest = fixed_chars(campaign.depths)
+    under = [f"{tokens:,}" for tokens in sorted(set(bounds.lengths)) if tokens < shortest]
+    if not under:
+        return ""
+    return (
+        f"a prompt with {campaign.depths} markers has {shortest:,} characters at least, which may be more than "
+        f"{listed(under, LISTED_MAX)} tokens: it is then asked as short as it can be; up to {shortest:,} tokens are "
+        "counted here, fewer markers (--depths) take fewer"
     )
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 
 from kvfence.probe.filler import filler, padding, sentence_start
@@ -149,8 +150,9 @@ def object_of(recipe: Recipe, key: bytes) -> str:
     return object_text([marker.text for marker in markers_of(recipe, key)], _randomness(recipe, "object"))
 
 
+@cache
 def fixed_chars(depths: int, ask: Ask = Ask.CODES) -> int:
-    """Characters of a prompt without any filler."""
+    """Characters of a prompt without any filler: no prompt is shorter, and none of these has more tokens than that."""
     recipe = Recipe(seed=0, tenant="", request=0, filler_chars=0, depths=depths, form=Form(ask=ask))
     return len(build(recipe, b"").text)
 

@@ -54,9 +54,11 @@ def said_of_cost(comparison: Comparison) -> str:
 
 
 def asked_at(provider: ProviderResult) -> str:
-    """Whom the requests went to."""
+    """Whom the requests went to, and what their answers had room for beside what was asked."""
     pinned = f", {provider.pinned} pinned" if provider.pinned else ""
-    return f"{provider.model} at {provider.url} ({provider.kind}{pinned})"
+    thinking = provider.result.thinking_tokens if provider.result else 0
+    room = f", {thinking:,} tokens of thinking in each answer" if thinking else ""
+    return f"{provider.model} at {provider.url} ({provider.kind}{pinned}{room})"
 
 
 def _row(provider: ProviderResult) -> Row:

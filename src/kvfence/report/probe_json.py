@@ -22,6 +22,7 @@ def document(result: ProbeResult) -> Document:
         "url": result.url,
         "model": result.model,
         "declared_context": result.declared_context,
+        "thinking_tokens": result.thinking_tokens,
         "token_count_by": result.token_count_by,
         "tenants_told_apart_by": list(result.tenants_told_apart_by),
         "verified_tokens": result.verified_tokens,

@@ -31,6 +31,8 @@ def show_plan(plan: Foreseen, console: Console) -> None:
         f"cost: {usd}"
     )
     console.print(f"about {plan.seconds:,.0f} s {plan.speeds}", style="dim")
+    if plan.longer_than_asked:
+        console.print(Text(plan.longer_than_asked, "yellow"))
     if plan.stopped_by:
         console.print(f"{plan.stopped_by} would end it before it is over", style="yellow")
 

@@ -52,6 +52,8 @@ def show_probe(result: ProbeResult, console: Console) -> None:
     apart = ", ".join(result.tenants_told_apart_by) or "nothing that this endpoint accepts"
     console.print(f"declared context {result.declared_context:,}; lengths by {result.token_count_by}", style="dim")
     console.print(f"{result.requests} requests; tenants told apart by {apart}; seed {result.seed}", style="dim")
+    if result.thinking_tokens:
+        console.print(f"each answer had room for {result.thinking_tokens:,} tokens of thinking first", style="dim")
     if result.spent:
         console.print(_spent(result.spent), style="dim")
     console.print(Text(said_of_rate(result.leak_rate)), style="dim")

@@ -150,6 +150,17 @@ def test_a_usage_that_cannot_be_of_this_prompt_is_not_learnt():
     assert fit(fitter, RECIPE, 9000).prompt == dropped.prompt
 
 
+def test_without_a_counter_a_length_below_the_markers_is_foretold_as_long_as_it_is():
+    """What is set aside for it is never less than what it takes."""
+    fitter = Fitter(b"key", Counter(nobody_counts))
+    for wanted in (768, 4096):
+        fitted = fit(fitter, RECIPE, wanted)
+        fitter.learn(fitted, len(fitted.prompt.text))
+    fitted = fit(fitter, RECIPE, 5)
+    assert (fitted.tokens, fitted.exact) == (len(fitted.prompt.text), False)
+    assert fitter.tokens_max(fitted) >= len(fitted.prompt.text)
+
+
 def test_without_a_counter_lengths_are_learnt_from_usage():
     """The first prompt is a guess; what the endpoint says of it makes the next one right, and this is said."""
     fitter = Fitter(b"k", Counter(nobody_counts))

@@ -80,6 +80,19 @@ def test_every_format_has_each_provider_with_its_row():
                 assert told in text, form
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_room_to_think_is_told_of_the_provider_that_has_it(form):
+    """Where a user looks: beside its address, and in the document by a key of its probe."""
+    thinking = compared(provider("slow", replace(HONEST, thinking_tokens=1000)), provider("quick", HONEST))
+    text = re.sub(r"\s+", " ", rendered_comparison(thinking, form, RUN))
+    if form is ProbeFormat.JSON:
+        assert [one["probe"]["thinking_tokens"] for one in json.loads(text)["providers"]] == [1000, 0]
+    elif form is ProbeFormat.JUNIT:
+        assert "thinking" not in text  # a provider that passed has no text of its own
+    else:
+        assert text.count("1,000 tokens of thinking in each answer") == 1
+
+
 def test_the_document_has_each_probe_whole():
     """Beside its row; what is not known is null."""
     document = json.loads(rendered_comparison(MIXED, ProbeFormat.JSON, RUN))
