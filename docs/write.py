@@ -30,6 +30,8 @@ from kvfence.audit.pages import index, page  # noqa: E402 — the same
 from kvfence.cli.exits import ExitCode  # noqa: E402 — the same
 from kvfence.cli.main import options, program  # noqa: E402 — the same
 from support.floors import picture  # noqa: E402 — the tests' table of floors is the only one
+from support.matrix_page import page as matrix_page  # noqa: E402 — the same
+from support.matrix_page import picture as matrix_picture  # noqa: E402 — the same
 from support.plan_cases import page as plans_against_logs  # noqa: E402 — the same
 from support.probe_servers import Behaviour, endpoint  # noqa: E402 — the same
 
@@ -164,6 +166,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "cli.md", command_line()
     yield ROOT / "README.md", with_sample(readme((ROOT / "README.md").read_text(encoding="utf-8")))
     yield DOCS / "diagrams" / "floors.svg", picture()
+    yield DOCS / "diagrams" / "fault-matrix.svg", matrix_picture()
+    yield DOCS / "fault-matrix.md", matrix_page()
     yield DOCS / "plan-against-logs.md", plans_against_logs()
     yield DOCS / "rules" / "README.md", index()
     for rule in cards():

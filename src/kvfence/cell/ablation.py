@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kvfence.cell.asks import Ask
 from kvfence.cell.config import CellConfig
@@ -83,25 +84,25 @@ def run_ablation(rng: random.Random) -> Iterator[Trial]:
 
 def incident(rules: Rules, timing: str, rng: random.Random) -> Tried:
     """B's prompt does not fit prefill; it becomes one token, and decode reads what A left in its pages."""
-    cell = _cell(rules, Wire.PUSH)
-    victim, asker = _documents(rng, FITS, TOO_LONG)
+    cell = new_cell(rules, Wire.PUSH)
+    victim, asker = two_documents(rng, FITS, TOO_LONG)
     for _ in range(3):
-        cell.ask(_ask("A", victim))
+        cell.ask(ask_of("A", victim))
         cell.settle()
-    room = cell.ask(_ask("B", asker))
+    room = cell.ask(ask_of("B", asker))
     cell.settle()
-    return _judge(cell, room, timing, victim, asker)
+    return judge(cell, room, timing, victim, asker)
 
 
 def late_write(rules: Rules, timing: str, rng: random.Random) -> Tried:
     """A hangs up while its pages are in flight; they land when B has those pages."""
-    cell = _cell(rules, Wire.PUSH, prompts_at_once=2)
-    victim, asker = _documents(rng, FITS, FITS, victim_asks=False)
-    aborted = cell.ask(_ask("A", victim), held=True)
+    cell = new_cell(rules, Wire.PUSH, prompts_at_once=2)
+    victim, asker = two_documents(rng, FITS, FITS, victim_asks=False)
+    aborted = cell.ask(ask_of("A", victim), held=True)
     cell.settle()
     cell.hang_up(aborted)
     cell.settle()
-    room = cell.ask(_ask("B", asker))
+    room = cell.ask(ask_of("B", asker))
     cell.turn(Role.DECODE)  # B's pages are reserved
     if timing == "before B's pages":
         cell.let_go()
@@ -112,18 +113,18 @@ def late_write(rules: Rules, timing: str, rng: random.Random) -> Tried:
     cell.turn(Role.DECODE)  # sealed, and the first token is out
     cell.let_go()
     cell.settle()
-    return _judge(cell, room, timing, victim, asker)
+    return judge(cell, room, timing, victim, asker)
 
 
 def expired_pull(rules: Rules, timing: str, rng: random.Random) -> Tried:
     """Decode reads B's pages from prefill after their lease ran out, when they hold A's prompt."""
-    cell = _cell(rules, Wire.PULL)
-    victim, asker = _documents(rng, FITS, FITS)
-    room = cell.ask(_ask("B", asker), held=True)
+    cell = new_cell(rules, Wire.PULL)
+    victim, asker = two_documents(rng, FITS, FITS)
+    room = cell.ask(ask_of("B", asker), held=True)
     cell.settle()  # prefill holds B's pages, decode's read is under way
     cell.wait(cell.config.lease_s + 1)
     cell.settle()  # the lease is over
-    cell.ask(_ask("A", victim))
+    cell.ask(ask_of("A", victim))
     if timing == "while A's are computed":
         cell.turn(Role.DECODE)
         cell.turn(Role.PREFILL)  # one chunk: half of A's prompt
@@ -131,7 +132,7 @@ def expired_pull(rules: Rules, timing: str, rng: random.Random) -> Tried:
         cell.settle()
     cell.let_go()
     cell.settle()
-    return _judge(cell, room, timing, victim, asker)
+    return judge(cell, room, timing, victim, asker)
 
 
 Attempt = Callable[[Rules, str, random.Random], Tried]
@@ -143,7 +144,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], Attempt]] = {
 }
 
 
-def _cell(rules: Rules, wire: Wire, *, prompts_at_once: int = 1) -> SteppedCell:
+def new_cell(rules: Rules, wire: Wire, *, prompts_at_once: int = 1) -> SteppedCell:
     """Prefill holds so many fitting prompts and a little more; one more takes the pages of the first."""
     return SteppedCell(
         CellConfig(
@@ -159,16 +160,17 @@ def _cell(rules: Rules, wire: Wire, *, prompts_at_once: int = 1) -> SteppedCell:
     )
 
 
+@lru_cache(maxsize=16)
 def _honest_answer(asker: Document) -> bytes:
     """What B gets where everything fits and nothing goes wrong."""
     ample = 4 * TOO_LONG
     cell = SteppedCell(CellConfig(prefill_pool_tokens=ample, decode_pool_tokens=ample, context_tokens=ample))
-    room = cell.ask(_ask("B", asker))
+    room = cell.ask(ask_of("B", asker))
     cell.settle()
     return cell.answers[room].text
 
 
-def _documents(
+def two_documents(
     rng: random.Random, victim_tokens: int, asker_tokens: int, *, victim_asks: bool = True
 ) -> tuple[Document, Document]:
     """A's and B's. Where A is never answered, its document ends without a question that B's answer could run into."""
@@ -176,11 +178,13 @@ def _documents(
     return victim, make_document(rng, asker_tokens - ANSWER, question=QUESTION)
 
 
-def _ask(tenant: str, document: Document) -> Ask:
+def ask_of(tenant: str, document: Document) -> Ask:
+    """A request with that document for a prompt."""
     return Ask(tenant=tenant, prompt=document.text.encode(), max_new_tokens=ANSWER)
 
 
-def _judge(cell: SteppedCell, room: RoomId, timing: str, victim: Document, asker: Document) -> Tried:
+def judge(cell: SteppedCell, room: RoomId, timing: str, victim: Document, asker: Document) -> Tried:
+    """What came of B's request: whose text, right or wrong, and how it ended."""
     answer = cell.answers[room]
     text = answer.text.decode(errors="replace")
     return Tried(

@@ -112,6 +112,17 @@ class SteppedCell:
         for wire in self.wires.values():
             wire.let_go()
 
+    def mail(self, role: Role) -> list[Parcel]:
+        """Take everything out of a worker's mailbox; `post` puts it back, changed or not."""
+        box, taken = self._boxes[role], []
+        while not box.empty():
+            taken.append(box.get())
+        return taken
+
+    def post(self, role: Role, parcel: Parcel) -> None:
+        """Put something into a worker's mailbox."""
+        self._boxes[role].put(parcel)
+
     def wait(self, seconds: float) -> None:
         """Let time pass; timers fire at the next turn."""
         self.clock.now += seconds

@@ -62,7 +62,7 @@ def _land(world: World, setting: Setting, kept: Kept[Job], job: Write) -> World:
     scene = _without(world, setting, kept)
     if job.target is not None:
         epoch_now = scene.workers[Role.DECODE].value.pool.epochs[job.target]
-        if setting.rules.has(Layer.WRITER_FENCE) and epoch_now != job.epoch:
+        if setting.asks(Layer.WRITER_FENCE) and epoch_now != job.epoch:
             raise Broken(Property.STALE_WRITER, f"a write of room {job.room} lands in a page that has changed hands")
         scene.put(Role.DECODE, (job.target,), (scene.pages[Role.PREFILL][job.source],))
     return _settled(scene, job.room)
@@ -96,7 +96,7 @@ def _end_read(world: World, setting: Setting, kept: Kept[Job], job: Reading) -> 
     scene.happen(Role.DECODE, on.PagesPulled(room=job.room, epochs_after=epochs))
     after = scene.workers[Role.DECODE].value.rooms.get(job.room)
     trusted = isinstance(after, decode_side.Verifying | decode_side.Decoding)
-    if trusted and setting.rules.has(Layer.READER_FENCE) and not (whole and pool.holds(job.source)):
+    if trusted and setting.asks(Layer.READER_FENCE) and not (whole and pool.holds(job.source)):
         raise Broken(Property.STALE_READER, f"room {job.room} goes on with pages that changed hands as they were read")
     return scene.frozen()
 

@@ -23,7 +23,7 @@ from kvfence.core.ids import PageId, PrefixKey, Role, RoomId, TenantId
 from kvfence.core.lease import Leases
 from kvfence.core.pool import Reuse
 from kvfence.core.router_side import Router
-from kvfence.core.rules import Rules, Wire
+from kvfence.core.rules import Layer, Rules, Wire
 from kvfence.verify.bound import Bound, Budget, Shape
 from kvfence.verify.kept import Kept, Shelf
 from kvfence.verify.marks import SHARED_STORIES, Mark, Page, blank, mark
@@ -170,6 +170,12 @@ class Setting:
     wire: Wire
     bound: Bound
     reuse: Reuse = Reuse.LIFO
+    only_reads: bool = False
+    """Whether nothing is asked but what is read: then a layer's own promise is not looked at where it is broken."""
+
+    def asks(self, layer: Layer) -> bool:
+        """Whether the promise of `layer` is looked at."""
+        return self.rules.has(layer) and not self.only_reads
 
     def capacity(self, role: Role) -> Capacity:
         """What a worker can hold."""
