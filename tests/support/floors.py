@@ -20,10 +20,11 @@ FLOORS = {
     "scan": (2, "left"),
     "verify": (1, "right"),
     "cell": (2, "right"),
+    "engines": (2, "right"),
     "demo": (3, "both"),
     "cli": (4, "both"),
 }
-"""`attack`, `engines`, `watch` and `testing` get their floors (STYLE) when they are built."""
+"""`attack`, `watch` and `testing` get their floors (STYLE) when they are built."""
 
 SINGLE = {
     "kvfence": (-1, "both"),
@@ -33,7 +34,6 @@ SINGLE = {
 """Modules of no package: below every floor what all may import, above them all what starts the program."""
 
 HEAVY: dict[str, tuple[str, ...]] = {
-    "torch": (),
     "vllm": (),
     "sglang": (),
     "pandas": (),
@@ -41,8 +41,12 @@ HEAVY: dict[str, tuple[str, ...]] = {
 }
 """Packages that only the modules named here may import, inside a function."""
 
-OF_PACKAGE = dict.fromkeys(("pyarrow", "duckdb", "numba", "hyperscan", "kingfisher_sdk", "ray", "pyspark"), "scan")
-"""Heavy packages that are one package's own: it may import them anywhere, since it is loaded late itself."""
+OF_LATE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pyarrow", "duckdb", "numba", "hyperscan", "kingfisher_sdk", "ray", "pyspark"), ("kvfence.scan",)),
+    "torch": ("kvfence.engines.digest.in_torch", "kvfence.engines.digest.in_triton"),
+    "triton": ("kvfence.engines.digest.in_triton",),
+}
+"""Heavy packages and who may import them anywhere: packages and modules that are loaded late themselves."""
 
 
 def offences(modules: Iterable[Module], heavy: Mapping[str, tuple[str, ...]] = HEAVY) -> Iterator[str]:
@@ -110,15 +114,20 @@ def _why_wrong(found: Import, names: set[str], heavy: Mapping[str, tuple[str, ..
         return "an import of a computed name cannot be checked"
     if top in heavy:
         return _why_wrong_heavy(found, heavy[top])
-    if OF_PACKAGE.get(top, package := _package_of(found.importer)) != package:
-        return f"it is heavy, and only `{OF_PACKAGE[top]}` may import it"
-    if found.at_top and _package_of(found.imported) in set(OF_PACKAGE.values()) - {package}:
-        return f"`{_package_of(found.imported)}` is heavy, so it is imported inside the function that needs it"
+    if top in OF_LATE and not _is_within(found.importer, OF_LATE[top]):
+        return f"it is heavy, and only {' and '.join(OF_LATE[top])} may import it"
+    for late in {late for lates in OF_LATE.values() for late in lates}:
+        if found.at_top and _is_within(found.imported, (late,)) and not _is_within(found.importer, (late,)):
+            return f"{late} is heavy, so it is imported inside the function that needs it"
     if _package_of(found.importer) == "core" and top not in sys.stdlib_module_names:
         inside = _package_of(found.imported) == "core"
         return "" if inside else "core imports the standard library and itself, nothing else"
     imported = _known(found.imported, names)
     return _why_wrong_floor(found.importer, imported) if imported else ""
+
+
+def _is_within(module: str, packages: Iterable[str]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
 def _why_wrong_heavy(found: Import, allowed: tuple[str, ...]) -> str:
