@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvfence.engines.digest.layout import Layer, filled_slots
+from kvfence.engines.digest.layout import Layer
 from kvfence.engines.digest.mixing import seed_of, summed
 from kvfence.engines.digest.on_cpu import digest_pages
 from kvfence.errors import UnsupportedError
@@ -33,7 +33,7 @@ def laid(logical, slots, random, *, joint=True, heads_outside=True, first=0, las
     """The layers of one rank with these heads, in pages in a random order of a pool that holds other bytes."""
     logical = logical[:, :, first:last]
     _, tokens, heads, row = logical.shape
-    count = len(filled_slots(tokens, slots))
+    count = -(-tokens // slots)
     page_ids = random.permutation(count + 3)[:count].tolist()
     layers = []
     for index, values in enumerate(logical):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 
 from kvfence.engines.digest import xxh3
-from kvfence.engines.digest.layout import Layer, filled_slots
+from kvfence.engines.digest.layout import Layer
 from kvfence.engines.digest.mixing import HIGH, MIX_1, MIX_2, UNIT_BYTES_MIN, summed
 
 Halves = tuple[torch.Tensor, torch.Tensor]
@@ -24,9 +24,7 @@ def digest_pages(
 
 
 def _share(layer: Layer[torch.Tensor], page_ids: Sequence[int], tokens: int, seed: int) -> list[tuple[int, int]]:
-    filled = filled_slots(tokens, layer.slots)
-    if len(filled) != len(page_ids):
-        raise ValueError(f"{tokens} tokens lie in {len(filled)} pages of {layer.slots}, not {len(page_ids)}")
+    filled = layer.filled_slots(tokens, len(page_ids))
     whole = tokens // layer.slots
     shares = _pages(layer, page_ids[:whole], seed, count=layer.slots, first=0) if whole else []
     return shares + (

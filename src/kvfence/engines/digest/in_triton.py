@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from kvfence.engines.digest import xxh3
-from kvfence.engines.digest.layout import WORD_BYTES, Layer, filled_slots
+from kvfence.engines.digest.layout import WORD_BYTES, Layer
 from kvfence.engines.digest.mixing import HIGH, MIX_1, MIX_2, UNIT_BYTES_MIN, summed
 
 _STRIPE = tl.constexpr(xxh3.STRIPE_WORDS)
@@ -45,9 +45,7 @@ def _table(seed: int) -> torch.Tensor:
 
 
 def _launched(layer: Layer[torch.Tensor], pages: torch.Tensor, tokens: int, table: torch.Tensor) -> torch.Tensor:
-    filled = filled_slots(tokens, layer.slots)
-    if len(filled) != len(pages):
-        raise ValueError(f"{tokens} tokens lie in {len(filled)} pages of {layer.slots}, not {len(pages)}")
+    layer.filled_slots(tokens, len(pages))
     first, last = (part.view(torch.int64) for part in (layer.parts[0], layer.parts[-1]))
     words = first.shape[3]
     out = torch.empty((len(pages), layer.heads, 2), dtype=torch.int64, device=pages.device)

@@ -60,10 +60,14 @@ class Layer(Generic[T]):
         """Of one head of one token: key and value together."""
         return sum(part.shape[3] for part in self.parts)
 
+    def filled_slots(self, tokens: int, pages: int) -> tuple[int, ...]:
+        """How many slots of each of a request's pages hold tokens: all, but for the last.
 
-def filled_slots(tokens: int, slots: int) -> tuple[int, ...]:
-    """How many slots of each page of a request hold tokens: all, but for the last."""
-    if tokens < 1:
-        raise ValueError(f"{tokens} tokens lie in no page")
-    whole, rest = divmod(tokens, slots)
-    return (slots,) * whole + ((rest,) if rest else ())
+        Raises:
+            ValueError: so many tokens do not lie in so many pages.
+        """
+        whole, rest = divmod(tokens, self.slots)
+        filled = (self.slots,) * whole + ((rest,) if rest else ())
+        if tokens < 1 or len(filled) != pages:
+            raise ValueError(f"{tokens} tokens lie in {len(filled)} pages of {self.slots}, not {pages}")
+        return filled

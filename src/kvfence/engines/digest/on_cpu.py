@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from kvfence.engines.digest.layout import Layer, filled_slots
+from kvfence.engines.digest.layout import Layer
 from kvfence.engines.digest.mixing import UNIT_BYTES_MIN, bound, place_of, summed
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,9 +28,7 @@ def digest_pages(
 
 
 def _share(layer: Layer[Bytes], page_ids: Sequence[int], tokens: int, seed: int) -> list[tuple[int, int]]:
-    filled = filled_slots(tokens, layer.slots)
-    if len(filled) != len(page_ids):
-        raise ValueError(f"{tokens} tokens lie in {len(filled)} pages of {layer.slots}, not {len(page_ids)}")
+    filled = layer.filled_slots(tokens, len(page_ids))
     hashed = _in_one_piece(layer, page_ids, filled, seed) or _gathered(layer, page_ids, filled, seed)
     halves = np.frombuffer(b"".join(hashed), dtype=BIG_ENDIAN).astype(np.uint64).reshape(len(filled), layer.heads, 2)
     place = place_of(
