@@ -8,7 +8,11 @@ from pathlib import Path
 import kvfence
 from support.programs import assert_one_clear_line, run_kvfence
 
-CTRL_C = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
+CTRL_C = """import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.raise_signal(signal.SIGINT)
+"""
+"""As from a terminal, also where the tests run in the background: a shell's background jobs ignore Ctrl-C."""
 
 
 def interrupted(folder, module, *args):
