@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 from kvfence.scan.exchange import Coverage, Exchange, Place, Unread
 from kvfence.scan.reading.record import Record
+from kvfence.scan.reading.source import Source
 
 
 class NotThisError(ValueError):
@@ -39,6 +40,10 @@ class Answered:
     began_ms: int | None = None
     session: str | None = None
 
+    def saying(self, said: Said) -> Self:
+        """The same with another text."""
+        return replace(self, said=said)
+
 
 class Reader(Protocol):
     """Reads the records of one source in their order, and may remember some until their other half comes."""
@@ -62,7 +67,7 @@ class Format:
     title: str
     knows: Callable[[Record], bool]
     """Whether a record looks like one of it, by the names of its fields."""
-    reader: Callable[[], Reader]
+    reader: Callable[[Source], Reader]
     is_joined: bool = False
     """Whether one exchange may be made of several records, so that a file cannot be read in parts."""
     has_other_lines: bool = False

@@ -40,5 +40,5 @@ PLAIN = Format(
     name="plain",
     title="one JSON object a line: id, created, user, model, status, request, response",
     knows=_knows,
-    reader=lambda: Each(_exchanges),
+    reader=lambda _: Each(_exchanges),
 )

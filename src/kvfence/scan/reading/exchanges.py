@@ -166,7 +166,7 @@ class _Making:
 
     def _reader(self, form: Format) -> Reader:
         if form.name not in self._readers:
-            self._readers[form.name] = form.reader()
+            self._readers[form.name] = form.reader(self._source)
         return self._readers[form.name]
 
     def _unread(self, record: Record, why: str) -> Unread:

@@ -1,0 +1,37 @@
+"""What stores put in the place of a text that was too long for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kvfence.scan.exchange import Coverage
+from kvfence.scan.formats.format import ENCRYPTED, NOTHING, Said
+
+_CUT = re.compile(
+    r"\(litellm_truncated skipped \d+ chars"  # LiteLLM's spend logs, MAX_STRING_LENGTH_PROMPT_IN_DB
+    r"|\.\.\. \(truncated \d+ chars\)"  # the same, before
+    r"|<truncated due to size exceeding limit>"  # Langfuse's clients
+)
+_CUT_WHOLE = re.compile(r"\[?\"?<truncated due to size exceeding limit>\"?\]?|redacted-by-litellm|\[REDACTED\]")
+"""The whole of a text is this: there is none."""
+
+
+def with_cuts(said: Said) -> Said:
+    """The same text, known to be cut where a store says so in it."""
+    if said.coverage is not Coverage.WHOLE:
+        return said
+    if _CUT_WHOLE.fullmatch(said.text.strip()):
+        return NOTHING
+    return Said(said.text, Coverage.CUT) if _CUT.search(said.text) else said
+
+
+def stands_for(body: Any) -> Said | None:
+    """What a body is that stands for another one; None where it is one itself."""
+    if isinstance(body, Mapping):
+        if body.get("type") == "encrypted":  # Cloudflare's Logpush
+            return ENCRYPTED
+        if "helicone_message" in body and not body.keys() & {"messages", "prompt", "choices", "content"}:
+            return NOTHING
+    return None
