@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kvfence.scan.formats.cloudflare import CLOUDFLARE
 from kvfence.scan.formats.format import Format
+from kvfence.scan.formats.helicone import HELICONE
+from kvfence.scan.formats.langfuse import LANGFUSE
+from kvfence.scan.formats.litellm import LITELLM
+from kvfence.scan.formats.openrouter import OPENROUTER
 from kvfence.scan.formats.plain import PLAIN
+from kvfence.scan.formats.portkey import PORTKEY
 from kvfence.scan.reading.record import Record
 
-FORMATS: tuple[Format, ...] = (PLAIN,)
+FORMATS: tuple[Format, ...] = (LITELLM, CLOUDFLARE, LANGFUSE, HELICONE, PORTKEY, OPENROUTER, PLAIN)
 BY_NAME = {form.name: form for form in FORMATS}
 
 

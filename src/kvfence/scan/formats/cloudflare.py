@@ -18,6 +18,8 @@ from kvfence.scan.formats.fields import count_of, first, inside, ms_of, name_of,
 from kvfence.scan.formats.format import Answered, Each, Format
 from kvfence.scan.reading.record import Record
 
+_PUSHED = ("Gateway", "Provider", "StatusCode")
+_PUSHED_WITH_BODIES = ("Gateway", "RequestBody")
 _LISTED = ("tokens_in", "tokens_out", "created_at", "provider")
 _USERS = ("user", "user_id", "tenant", "team")
 """Of metadata that the customer attaches; the names are their own, these are what the documentation shows."""
@@ -27,7 +29,7 @@ def _knows(record: Record) -> bool:
     value = record.value
     if not isinstance(value, Mapping):
         return False
-    return ("RequestBody" in value and "Gateway" in value) or all(name in value for name in _LISTED)
+    return any(all(map(value.__contains__, names)) for names in (_PUSHED, _PUSHED_WITH_BODIES, _LISTED))
 
 
 def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
@@ -44,7 +46,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         place,
         stands_for(sent) or prompt_of(sent),
         Answered(said=secret) if secret else answer_of(received),
-        id=name_of(first(record, "id", "RayID", "LogID")),
+        id=name_of(first(record, "id", "RoutingDecisionID")),
         tenant=next((name for key in _USERS if (name := name_of(inside(about, key)))), None) or tenant_of(sent),
         model=name_of(first(record, "Model", "model", "RequestedModel")),
         provider=name_of(first(record, "Provider", "provider")),

@@ -16,15 +16,17 @@ _CUT = re.compile(
 )
 _CUT_WHOLE = re.compile(r"\[?\"?<truncated due to size exceeding limit>\"?\]?|redacted-by-litellm|\[REDACTED\]")
 """The whole of a text is this: there is none."""
+_IN_EACH, _SHORT = "truncated", 100
 
 
 def with_cuts(said: Said) -> Said:
     """The same text, known to be cut where a store says so in it."""
     if said.coverage is not Coverage.WHOLE:
         return said
-    if _CUT_WHOLE.fullmatch(said.text.strip()):
+    if len(said.text) < _SHORT and _CUT_WHOLE.fullmatch(said.text.strip()):
         return NOTHING
-    return Said(said.text, Coverage.CUT) if _CUT.search(said.text) else said
+    is_cut = _IN_EACH in said.text and _CUT.search(said.text)  # a plain word is found ten times as fast
+    return Said(said.text, Coverage.CUT) if is_cut else said
 
 
 def stands_for(body: Any) -> Said | None:

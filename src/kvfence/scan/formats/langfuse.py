@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kvfence.scan.exchange import Exchange, Place
-from kvfence.scan.formats.bodies.received import answer_of
-from kvfence.scan.formats.bodies.sent import opened, prompt_of
+from kvfence.scan.formats.bodies.free import free_answer_of, free_prompt_of
+from kvfence.scan.formats.bodies.sent import opened
 from kvfence.scan.formats.build import exchange
 from kvfence.scan.formats.cuts import with_cuts
 from kvfence.scan.formats.fields import count_of, first, inside, ms_of, name_of
@@ -34,11 +34,10 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         return
     usage = opened(first(record, "usage_details", "usageDetails"))
     usage = dict(usage) if isinstance(usage, list) else usage  # Parquet gives a map as pairs
-    sent = opened(record.get("input"))
-    answered = answer_of(record.get("output"))
+    answered = free_answer_of(record.get("output"))
     yield exchange(
         place,
-        with_cuts(prompt_of({"messages": sent} if isinstance(sent, list) else sent)),
+        with_cuts(free_prompt_of(record.get("input"))),
         answered.saying(with_cuts(answered.said)),
         id=name_of(record.get("id")),
         tenant=name_of(first(record, "user_id", "userId")),

@@ -36,8 +36,9 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         sent = sent.get("body", sent) if isinstance(sent, Mapping) else sent
     prompt = with_cuts(prompt_of(sent if not isinstance(sent, list) else {"messages": sent})) if sent else NOTHING
     received = opened(record.get("response"))
-    answered = answer_of(received) if received else answer_of(None)
-    about = record.get("metadata")
+    answered = answer_of(received or None)
+    about = opened(record.get("metadata"))
+    failure = first(record, "error_information") or inside(about, "error_information")
     yield exchange(
         place,
         prompt,
@@ -55,7 +56,9 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         provider=name_of(first(record, "custom_llm_provider", "api_base")),
         began_ms=ms_of(record.get("startTime")),
         ended_ms=ms_of(record.get("endTime")),
-        status=status_of(first(record, "status")) or status_of(inside(about, "status")),
+        status=status_of(inside(failure, "error_code"))
+        or status_of(first(record, "status"))
+        or status_of(inside(about, "status")),
         prompt_tokens=count_of(record.get("prompt_tokens")),
         answer_tokens=count_of(record.get("completion_tokens")),
     )

@@ -16,12 +16,21 @@ from kvfence.scan.formats.fields import count_of, first, inside, ms_of, name_of
 from kvfence.scan.formats.format import Each, Format
 from kvfence.scan.reading.record import Record
 
+_OWN = ("id", "native_tokens_prompt", "provider_name")
+
 
 def _knows(record: Record) -> bool:
-    return isinstance(record.value, Mapping) and "native_tokens_prompt" in record.value and "id" in record.value
+    return isinstance(record.value, Mapping) and all(map(_generation(record.value).__contains__, _OWN))
+
+
+def _generation(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The generation itself, where the API's whole answer was kept."""
+    inner = record.get("data")
+    return inner if isinstance(inner, Mapping) else record
 
 
 def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
+    record = _generation(record)
     content = record.get("content")  # where both answers of the API were put into one
     began = ms_of(record.get("created_at"))
     took = count_of(record.get("generation_time"))

@@ -1,6 +1,6 @@
 """Portkey: a logs export, JSONL.
 
-Field names: portkey.ai/docs/product/observability/logs-export. Which are in a file was chosen when it was requested.
+Field names: portkey.ai/docs/product/observability/logs-export. Whoever asks for a file chooses its columns.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
     began = ms_of(record.get("created_at"))
     took = count_of(record.get("response_time"))
     status = status_of(record.get("response_status_code"))
+    succeeded = count_of(record.get("is_success"))  # 1 or 0
     yield exchange(
         place,
         prompt_of(sent),
@@ -41,14 +42,16 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         provider=name_of(record.get("ai_org")),
         began_ms=began,
         ended_ms=None if began is None or took is None else began + took,
-        status=status_of(record.get("is_success")) if status is None else status,
+        status=status_of(bool(succeeded)) if status is None and succeeded is not None else status,
         prompt_tokens=count_of(record.get("req_units")),
         answer_tokens=count_of(record.get("res_units")),
     )
 
 
 def _body(record: Mapping[str, Any], name: str) -> Any:
-    """The body of a request or response, which is an object with headers and a body."""
+    """The body of a request or response: a column of its own, or in an object with headers and a body."""
+    if f"{name}.body" in record:
+        return opened(record[f"{name}.body"])
     message = opened(record.get(name))
     return opened(message.get("body")) if isinstance(message, Mapping) and "body" in message else message
 
