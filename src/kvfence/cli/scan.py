@@ -25,6 +25,8 @@ def scan(
     until: given.To = None,
     model: given.Model = None,
     incident: given.Incident = False,
+    workers: given.Workers = None,
+    work: given.Work = None,
     output_format: given.FormatOption = ScanFormat.TABLE,
     output: OutputOption = None,
     exit_zero: ExitZeroOption = False,
@@ -41,12 +43,14 @@ def scan(
     Example: kvfence scan logs/ --exposed-after 681280 --from 2026-08-27 --format json -o scan.json
     """
     with _scanning():
-        from kvfence.scan.examine import examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
+        from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
+        from kvfence.scan.secrecy import no_core_dumps  # noqa: PLC0415 — the same
         from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
 
         began = monotonic()
+        no_core_dumps()
         if input_format is not None and input_format not in BY_NAME:
             raise UsageError(f"--input-format {input_format}: no such format; there are {', '.join(BY_NAME)}")
         asked = Window(
@@ -59,7 +63,7 @@ def scan(
         sources = sources_of(files, asked=input_format)
         check_not_read(output, [source.target for source in sources])
         check_writable(output)
-        seen = examined(sources, window)
+        seen = examined(sources, Asked(window=window), Means(workers=workers or given.cores(), work=work))
         run = run_of("scan", began=began)
     from kvfence.report.scan_terminal import print_scan  # noqa: PLC0415 — loaded once there is something to print
 

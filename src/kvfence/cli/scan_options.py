@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,9 +43,27 @@ Incident = Annotated[
         "Other options replace its parts.",
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes that read at a time; without it, one for each core."),
+]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        "--work",
+        metavar="FOLDER",
+        help="Keep what is found on the way here until the scan is over: started again after a kill, it goes on.",
+        file_okay=False,
+    ),
+]
 FormatOption = Annotated[
     ScanFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
 ]
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def ms_of_option(name: str, text: str | None) -> int | None:

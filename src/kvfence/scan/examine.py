@@ -3,49 +3,96 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-
-import pyarrow as pa
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from kvfence.findings.exposure import Exposure, NotRead, TextCoverage
+from kvfence.scan.counting import Counts
 from kvfence.scan.exchange import Coverage, Unread
-from kvfence.scan.reading.exchanges import batches_of
+from kvfence.scan.passing.engine import Engine, InThisProcess
+from kvfence.scan.passing.passed import Passed, passed
+from kvfence.scan.passing.pool import Pool
+from kvfence.scan.passing.units import Unit, units_of
+from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
 from kvfence.scan.skipped import Skipped
-from kvfence.scan.window import Window, inside
+from kvfence.scan.window import Window
 
 NOT_BUILT = ("foreign text", "signs of lost context", "secrets")
 """What no kernel looks for yet."""
-_WORST_FIRST = (Coverage.ENCRYPTED, Coverage.OMITTED, Coverage.CUT)
+FEW_BYTES = 16 << 20
+"""So little is read in this process: a pool would take longer to begin than the reading takes."""
 
 
-def examined(sources: Sequence[Source], window: Window) -> Exposure:
-    """What these inputs say. Nothing is raised for what is bad in them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a scan is asked for, besides its inputs."""
+
+    window: Window = field(default_factory=Window)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a scan may use. It changes no row of what is found."""
+
+    workers: int = 1
+    work: Path | None = None
+    """Where what was found on the way is left, to go on with after a kill; None for a folder that goes with the run."""
+    on_unit: Callable[[Unit, int], None] = lambda _unit, _of: None
+    """Told of each unit of work that is done, and of how many there are."""
+
+
+def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
+    """What these inputs say. Nothing is raised for what is bad in them.
+
+    Raises:
+        OSError: what is found on the way cannot be written.
+        TargetError: there can be no work folder.
+        UnsupportedError: workers die again and again.
+        UsageError: the work folder holds the work of another scan.
+    """
+    units = units_of(sources)
+    with work_folder(means.work) as folder:
+        passes = (Counts(asked.window),)
+        first = passed(
+            passes,
+            units,
+            engine=_engine(units, means.workers),
+            folder=folder.step("first", sources, passes),
+            on_done=lambda unit: means.on_unit(unit, len(units)),
+        )
+        covered, exposed = _counted(first)
+        return Exposure(
+            requests=covered.total(),
+            exposed=exposed,
+            coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
+            not_read=tuple(_not_read(sources, first.unread())),
+            matches=(),
+            signs=(),
+            credentials=(),
+            not_looked_for=NOT_BUILT,
+        )
+
+
+def _engine(units: Sequence[Unit], workers: int) -> Engine:
+    is_little = sum(unit.size for unit in units) <= FEW_BYTES
+    return InThisProcess() if workers == 1 or len(units) == 1 or is_little else Pool(workers)
+
+
+def _counted(first: Passed) -> tuple[Counter[Coverage], int]:
     covered: Counter[Coverage] = Counter()
     exposed = 0
-    not_read: list[NotRead] = []
-    for source in sources:
-        skipped = Skipped(source)
-        for item in batches_of(source):
-            if isinstance(item, Unread):
-                skipped.add(item)
-            else:
-                covered.update(_coverages(item))
-                exposed += inside(window, item).true_count
-        not_read += skipped.told()
-    return Exposure(
-        requests=covered.total(),
-        exposed=exposed,
-        coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
-        not_read=tuple(not_read),
-        matches=(),
-        signs=(),
-        credentials=(),
-        not_looked_for=NOT_BUILT,
-    )
+    for batch in first.batches("counts"):
+        for row in batch.to_pylist():
+            covered[Coverage(row["coverage"])] += row["requests"]
+            exposed += row["requests"] * row["is_inside"]
+    return covered, exposed
 
 
-def _coverages(batch: pa.RecordBatch) -> list[Coverage]:
-    """Of each request, by the worse of its two texts."""
-    pairs = zip(batch["prompt_coverage"].to_pylist(), batch["answer_coverage"].to_pylist(), strict=True)
-    return [next((worst for worst in _WORST_FIRST if worst in pair), Coverage.WHOLE) for pair in pairs]
+def _not_read(sources: Sequence[Source], unread: Iterable[Unread]) -> Iterator[NotRead]:
+    by_source: dict[int, Skipped] = {}
+    for one in unread:
+        by_source.setdefault(one.source, Skipped(sources[one.source])).add(one)
+    for skipped in by_source.values():
+        yield from skipped.told()
