@@ -7,6 +7,7 @@ events, and carries out the actions that core returns, in order. It runs in one 
 from __future__ import annotations
 
 import heapq
+import itertools
 import queue
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -75,6 +76,7 @@ class Driver(ABC):
         self.counts: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
         self._pending: deque[tuple[on.Event, bytes]] = deque()
         self._timers: list[tuple[float, int, on.Event]] = []
+        self._timer_numbers = itertools.count()
         self._log: list[str] = []
         self._reported_at = float("-inf")
         self._dirty = True
@@ -145,8 +147,8 @@ class Driver(ABC):
         self._outboxes[to].put(Frame.of(event, payload))
 
     def later(self, delay_s: float, event: on.Event) -> None:
-        """Let `event` happen when `delay_s` seconds have passed."""
-        heapq.heappush(self._timers, (self._clock() + delay_s, id(event), event))
+        """Let `event` happen when `delay_s` seconds have passed; of those due at one moment, the first set first."""
+        heapq.heappush(self._timers, (self._clock() + delay_s, next(self._timer_numbers), event))
 
     def count(self, name: str, amount: int = 1, **labels: str) -> None:
         """Add to a counter that `/metrics` shows."""

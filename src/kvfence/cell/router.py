@@ -19,7 +19,7 @@ from kvfence.core import events as on
 from kvfence.core import router_side
 from kvfence.core.actions import AnswerClient, Send
 from kvfence.core.ids import Role, RoomId, TenantId
-from kvfence.core.invariants import Violation
+from kvfence.core.invariants import Check, Violation
 from kvfence.core.wire import WireError
 
 LOG = logging.getLogger("kvfence.cell")
@@ -74,6 +74,10 @@ class RouterDriver:
         """Yield pieces, then exactly one end. Closing early tells the workers that the client is gone."""
         if self._stopping:
             yield STOPPING
+            return
+        if self._lost:
+            # Offered to those that are left, it would hold their pages for ever: nobody says that a dead peer is quiet.
+            yield Faulted(check=Check.WORKER_LOST, message=f"{min(self._lost)} is gone; the cell must be started again")
             return
         room = RoomId(next(self._rooms))
         answers: asyncio.Queue[Answer] = asyncio.Queue()
