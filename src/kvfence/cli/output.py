@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -69,15 +70,21 @@ def run_of(command: str, *, began: float) -> Run:
 
 
 def hand_back(
-    show: Callable[[Console], None], report: Callable[[], str], output: Path | None, *, machine: bool
+    show: Callable[[Console], None],
+    report: Callable[[], str],
+    output: Path | None,
+    *,
+    machine: bool,
+    is_private: bool = False,
 ) -> None:
     """Write the report; print the table too, on standard error when standard output belongs to the report.
 
-    `machine`: the report is no table, so that without a file it goes to standard output.
+    `machine`: the report is no table, so that without a file it goes to standard output. `is_private`: a file is for
+    its owner only.
     """
     machine_on_stdout = machine and output is None
     if output is not None or machine_on_stdout:
-        write_text(report(), output)
+        write_text(report(), output, is_private=is_private)
     show(people_console(machine_on_stdout=machine_on_stdout))
 
 
@@ -92,8 +99,8 @@ def write_json(document: Mapping[str, object], output: Path | None) -> None:
     write_text(json_text(document), output)
 
 
-def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w") -> None:
-    """Write a report to a file, or to standard output."""
+def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w", is_private: bool = False) -> None:
+    """Write a report to a file, or to standard output. A private file is its owner's alone, if it is new or not."""
     if output is None:
         try:
             sys.stdout.write(text)
@@ -102,7 +109,21 @@ def write_text(text: str, output: Path | None, *, mode: Literal["w", "a"] = "w")
             print_to_nobody()
         return
     try:
-        with output.open(mode, encoding="utf-8") as file:
+        with open(output, mode, encoding="utf-8", opener=_owners if is_private else None) as file:
             file.write(text)
     except OSError as error:
         raise TargetError(f"cannot write {output}: {error.strerror}. Name another file") from error
+
+
+def _owners(path: str, flags: int) -> int:
+    """Opened so that nobody else can read it, before anything is in it. A device or a pipe stays as it is."""
+    descriptor = os.open(path, flags & ~os.O_TRUNC, 0o600)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.fchmod(descriptor, 0o600)
+            if flags & os.O_TRUNC:
+                os.ftruncate(descriptor, 0)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

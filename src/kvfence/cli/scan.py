@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from time import monotonic
 
 import typer
 
 from kvfence.cli import scan_options as given
 from kvfence.cli.audit_output import ExitZeroOption, OutputOption
-from kvfence.cli.output import check_not_read, check_writable, exit_code, hand_back, run_of
+from kvfence.cli.output import exit_code, run_of
+from kvfence.cli.scan_output import Outputs
 from kvfence.errors import KvfenceError, UnsupportedError, UsageError
-from kvfence.report.scan_formats import ScanFormat, rendered
+from kvfence.report.scan_formats import ScanFormat
 
 
 def scan(
@@ -29,6 +29,7 @@ def scan(
     work: given.Work = None,
     output_format: given.FormatOption = ScanFormat.TABLE,
     output: OutputOption = None,
+    rotation: given.Rotation = None,
     exit_zero: ExitZeroOption = False,
 ) -> None:
     """Did it happen to us, which answers, whose text, what must be rotated? Read from logs of requests and answers.
@@ -61,18 +62,11 @@ def scan(
         )
         window = asked.filled_from(INCIDENT) if incident else asked
         sources = sources_of(files, asked=input_format)
-        check_not_read(output, [source.target for source in sources])
-        check_writable(output)
+        outputs = Outputs(form=output_format, report=output, rotation=rotation)
+        outputs.check([source.target for source in sources])
         seen = examined(sources, Asked(window=window), Means(workers=workers or given.cores(), work=work))
         run = run_of("scan", began=began)
-    from kvfence.report.scan_terminal import print_scan  # noqa: PLC0415 — loaded once there is something to print
-
-    hand_back(
-        partial(print_scan, seen),
-        partial(rendered, seen, output_format, run),
-        output,
-        machine=output_format is not ScanFormat.TABLE,
-    )
+    outputs.write(seen, run)
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))
 
 

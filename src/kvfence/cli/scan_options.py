@@ -59,6 +59,10 @@ Work = Annotated[
 FormatOption = Annotated[
     ScanFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
 ]
+Rotation = Annotated[
+    Path | None,
+    typer.Option("--rotation", metavar="FILE", help="Write the list of secrets to rotate here: FILE.csv or FILE.md."),
+]
 
 
 def cores() -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kvfence.findings.verdict import Verdict
+from kvfence.findings.window import Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,16 @@ class TextCoverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hour:
+    """What began in one hour of the past; hours without a request are left out."""
+
+    from_ms: int
+    """Its first millisecond since 1970, UTC."""
+    requests: int
+    exposed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
     """The whole of a scan."""
 
@@ -115,6 +126,10 @@ class Exposure:
     credentials: tuple[Credential, ...]
     not_looked_for: tuple[str, ...] = ()
     """What was asked and could not be looked for at all, in words."""
+    window: Window = field(default_factory=Window)
+    """What was asked about."""
+    hours: tuple[Hour, ...] = ()
+    """In the order of time; requests without a time are in none."""
 
     @property
     def skipped(self) -> int:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from kvfence.findings.exposure import Exposure
 from kvfence.report.as_text import json_text
+from kvfence.report.plain_scan import plain_scan
 from kvfence.report.run import Run
 
 
@@ -15,6 +16,7 @@ class ScanFormat(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    CSV = "csv"
 
 
 def rendered(seen: Exposure, form: ScanFormat, _run: Run) -> str:
@@ -28,5 +30,9 @@ def rendered(seen: Exposure, form: ScanFormat, _run: Run) -> str:
             from kvfence.report import scan_json  # noqa: PLC0415 — the same
 
             return json_text(scan_json.document(seen))
+        case ScanFormat.CSV:
+            from kvfence.report import scan_csv  # noqa: PLC0415 — the same
+
+            return scan_csv.table(plain_scan(seen))
         case _:
             assert_never(form)

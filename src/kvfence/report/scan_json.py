@@ -17,6 +17,7 @@ def document(seen: Exposure) -> dict[str, Any]:
         "verdict": str(seen.verdict),
         "requests": seen.requests,
         "exposed": seen.exposed,
+        "window": asdict(seen.window),
         "skipped": seen.skipped,
         "coverage": asdict(seen.coverage),
         "not_looked_for": list(seen.not_looked_for),
@@ -24,6 +25,7 @@ def document(seen: Exposure) -> dict[str, Any]:
         "signs": [_sign(sign) for sign in seen.signs],
         "secrets": [_credential(credential) for credential in seen.credentials],
         "not_read": [asdict(unread) for unread in seen.not_read],
+        "hours": [asdict(hour) for hour in seen.hours],
     }
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from kvfence.findings.exposure import Exposure
 from kvfence.findings.verdict import Verdict
+from kvfence.findings.window import Window
 from kvfence.report.plain import plain_name
+from kvfence.report.times import shown_utc
 
 
 def answers(seen: Exposure) -> Iterator[tuple[str, str]]:
@@ -40,8 +42,7 @@ def verdict_line(seen: Exposure) -> str:
         case Verdict.CLEAN:
             return f"Clean: {counted(seen.requests, 'request')} and their answers were looked at whole."
         case Verdict.UNKNOWN:
-            why = "nothing could be read" if not seen.requests else "not all of it could be looked at"
-            return f"Inconclusive: nothing was found, and {why}."
+            return f"Inconclusive: nothing was found, {_why_unknown(seen)}."
 
 
 def not_read_lines(seen: Exposure, most: int) -> Iterator[str]:
@@ -53,6 +54,20 @@ def not_read_lines(seen: Exposure, most: int) -> Iterator[str]:
         yield f"and {len(seen.not_read) - most:,} more; --format json has all of them"
 
 
+def window_words(window: Window) -> str:
+    """What was asked about, in words; `all requests` where nothing was said."""
+    parts = []
+    if window.longer_than is not None:
+        parts.append(f"with prompts of over {window.longer_than:,} tokens")
+    if window.from_ms is not None:
+        parts.append(f"from {shown_utc(window.from_ms)} on")
+    if window.to_ms is not None:
+        parts.append(f"before {shown_utc(window.to_ms)}")
+    if window.model is not None:
+        parts.append(f"to models with “{plain_name(window.model)}” in their name")
+    return f"requests {', '.join(parts)}" if parts else "all requests"
+
+
 def counted(count: int, one: str, several: str = "") -> str:
     """`1 request`, `2,000 requests`."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
@@ -60,8 +75,12 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 def _exposed(seen: Exposure) -> str:
     asked = f"{seen.exposed:,} of {counted(seen.requests, 'request')} {_are(seen.exposed)} in the window asked about."
+    if seen.signs:
+        showing = len({sign.request.id for sign in seen.signs})
+        asked += f" {counted(showing, 'request shows', 'requests show')} signs of lost context, which is no proof."
     if not seen.matches:
-        return asked if seen.not_looked_for else f"{asked} No answer carries text of another request."
+        known = "foreign text" not in seen.not_looked_for and seen.requests
+        return f"{asked} No answer was seen to carry text of another request." if known else asked
     answered = len({match.response.id for match in seen.matches})
     return f"{asked} {counted(answered, 'answer carries', 'answers carry')} text of another request."
 
@@ -81,6 +100,14 @@ def _rotate(seen: Exposure) -> str:
         return "Not known." if "secrets" in seen.not_looked_for else "Nothing that was recognised."
     kinds = len({one.kind for one in seen.credentials})
     return f"{counted(len(seen.credentials), 'secret')} of {counted(kinds, 'kind')}; the list is below."
+
+
+def _why_unknown(seen: Exposure) -> str:
+    if not seen.requests:
+        return "and nothing could be read"
+    unseen = seen.not_read or seen.not_looked_for or seen.coverage.whole < seen.requests
+    said = ["but there are signs of lost context"] if seen.signs else []
+    return " ".join(said + ["and not all of it could be looked at"] * bool(unseen))
 
 
 def _are(count: int) -> str:

@@ -1,4 +1,4 @@
-"""How many requests there are: by day, by what the log kept of their texts, and by whether they are in the window."""
+"""How many requests there are: by hour, by what the log kept of their texts, and by whether they are in the window."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pyarrow.compute as pc
 
 from kvfence.scan.exchange import Coverage
 from kvfence.scan.passing.scan_pass import Kernel
+from kvfence.scan.timeline import HOUR_MS
 from kvfence.scan.window import Window, inside
 
-_DAY_MS = 86_400_000
 _WORST_FIRST = (Coverage.ENCRYPTED, Coverage.OMITTED, Coverage.CUT, Coverage.WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A pass: rows of a day, a coverage and whether they are in the window, with how many there are in a batch."""
+    """A pass: rows of an hour, a coverage and whether they are in the window, with how many there are in a batch."""
 
     window: Window
 
@@ -28,10 +28,10 @@ class Counts:
 
     @property
     def output(self) -> pa.Schema:
-        """`day`: of `began_ms`, since 1970, UTC; null where the log has no time."""
+        """`hour`: of `began_ms`, since 1970, UTC; null where the log has no time."""
         return pa.schema(
             [
-                pa.field("day", pa.int64()),
+                pa.field("hour", pa.int64()),
                 pa.field("coverage", pa.string(), nullable=False),
                 pa.field("is_inside", pa.bool_(), nullable=False),
                 pa.field("requests", pa.int64(), nullable=False),
@@ -45,14 +45,14 @@ class Counts:
     def _counted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         rows = pa.table(
             {
-                "day": pc.floor(pc.divide(pc.cast(batch["began_ms"], pa.float64()), _DAY_MS)).cast(pa.int64()),
+                "hour": pc.floor(pc.divide(pc.cast(batch["began_ms"], pa.float64()), HOUR_MS)).cast(pa.int64()),
                 "coverage": _worse(batch),
                 "is_inside": inside(self.window, batch),
             }
         )
-        grouped = rows.group_by(["day", "coverage", "is_inside"]).aggregate([([], "count_all")])
-        ordered = grouped.sort_by([(name, "ascending") for name in ("day", "coverage", "is_inside")])
-        arrays = [ordered[name].combine_chunks() for name in ("day", "coverage", "is_inside", "count_all")]
+        grouped = rows.group_by(["hour", "coverage", "is_inside"]).aggregate([([], "count_all")])
+        ordered = grouped.sort_by([(name, "ascending") for name in ("hour", "coverage", "is_inside")])
+        arrays = [ordered[name].combine_chunks() for name in ("hour", "coverage", "is_inside", "count_all")]
         return pa.RecordBatch.from_arrays(arrays, schema=self.output)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kvfence.findings.exposure import Exposure, NotRead, TextCoverage
+from kvfence.findings.exposure import Exposure, Hour, NotRead, TextCoverage
 from kvfence.scan.counting import Counts
 from kvfence.scan.exchange import Coverage, Unread
 from kvfence.scan.passing.engine import Engine, InThisProcess
@@ -17,6 +17,7 @@ from kvfence.scan.passing.units import Unit, units_of
 from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
 from kvfence.scan.skipped import Skipped
+from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
 NOT_BUILT = ("foreign text", "signs of lost context", "secrets")
@@ -62,7 +63,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             folder=folder.step("first", sources, passes),
             on_done=lambda unit: means.on_unit(unit, len(units)),
         )
-        covered, exposed = _counted(first)
+        covered, exposed, hours = _counted(first)
         return Exposure(
             requests=covered.total(),
             exposed=exposed,
@@ -72,6 +73,8 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             signs=(),
             credentials=(),
             not_looked_for=NOT_BUILT,
+            window=asked.window,
+            hours=hours,
         )
 
 
@@ -80,14 +83,16 @@ def _engine(units: Sequence[Unit], workers: int) -> Engine:
     return InThisProcess() if workers == 1 or len(units) == 1 or is_little else Pool(workers)
 
 
-def _counted(first: Passed) -> tuple[Counter[Coverage], int]:
+def _counted(first: Passed) -> tuple[Counter[Coverage], int, tuple[Hour, ...]]:
     covered: Counter[Coverage] = Counter()
-    exposed = 0
+    exposed, timeline = 0, Timeline()
     for batch in first.batches("counts"):
         for row in batch.to_pylist():
+            inside = row["requests"] * row["is_inside"]
             covered[Coverage(row["coverage"])] += row["requests"]
-            exposed += row["requests"] * row["is_inside"]
-    return covered, exposed
+            exposed += inside
+            timeline.add(row["hour"], requests=row["requests"], exposed=inside)
+    return covered, exposed, timeline.hours()
 
 
 def _not_read(sources: Sequence[Source], unread: Iterable[Unread]) -> Iterator[NotRead]:

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kvfence.findings.window import Window
 from kvfence.scan.exchange import Coverage
+
+__all__ = ["INCIDENT", "Window", "inside"]
 
 BYTES_PER_TOKEN_MIN = 3
 """A prompt has at most a token in so many bytes of UTF-8 on the whole: English about 4.5, Chinese 4.5, code 3.5. It is
 used where the recorded count is not over the length, since a refused prompt is recorded with 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The requests that are asked about; all of them where nothing is set."""
-
-    longer_than: int | None = None
-    """Tokens of the prompt."""
-    from_ms: int | None = None
-    to_ms: int | None = None
-    """Milliseconds since 1970, UTC; the end is outside."""
-    model: str | None = None
-    """A part of the model's name, in any case."""
-
-    def filled_from(self, other: Window) -> Window:
-        """This one, with the other's parts where it has none."""
-        own = asdict(self)
-        return Window(**{name: getattr(other, name) if value is None else value for name, value in own.items()})
 
 
 INCIDENT = Window(longer_than=681_280, from_ms=1_787_788_800_000, to_ms=1_788_998_400_000, model="glm-5.3")
