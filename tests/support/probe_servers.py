@@ -33,6 +33,8 @@ class Behaviour:
     """What a chat template adds, which `/tokenize` of a plain prompt does not count."""
     counts: tuple[str, ...] = ("messages", "prompt")
     """The forms that `/tokenize` takes, `content` alone as llama.cpp does; none: there is no such path."""
+    says_usage: bool = True
+    """Whether it says how many tokens a prompt had."""
     unknown_fields: tuple[str, ...] = ()
     key: str | None = None
     fault: Fault | None = None
@@ -99,8 +101,8 @@ class Endpoint:
         answer = {"message": {"content": said}} if "messages" in body else {"text": said}
         answered = self.tokens(said, templated=False)
         self.taken += tokens + answered
-        usage = {"prompt_tokens": tokens, "completion_tokens": answered}
-        return 200, {"choices": [{**answer, "finish_reason": "stop"}], "usage": usage}
+        usage = {"usage": {"prompt_tokens": tokens, "completion_tokens": answered}} if self.behaviour.says_usage else {}
+        return 200, {"choices": [{**answer, "finish_reason": "stop"}], **usage}
 
     def _answer(self, text: str, tokens: int, max_tokens: int, *, tenant: str) -> tuple[int, str]:
         asked = self.behaviour

@@ -13,9 +13,9 @@ FIRST_CHARS_A_TOKEN = 4.0
 CHARS_A_TOKEN_MIN, CHARS_A_TOKEN_MAX = 0.4, 12.0
 """From a token for each byte, and a chat template beside a short prompt, to more than any tokenizer joins. Outside, a
 count is of something else than the prompt: engines say 1, say, of one that they dropped."""
-SPREAD_TOKENS = 500
-"""How much longer the longest known prompt must be than the shortest before a line is drawn: a hundred times what
-markers differ by."""
+SPREAD_TOKENS = 250
+"""How much longer the longest known prompt must be than the shortest before a line is drawn: fifty times what markers
+differ by."""
 OFF_THE_LINE = 0.1
 OFF_A_SINGLE_COUNT = 0.5
 """How far off a count may be and still be believed: markers cost more than filler, and one count cannot tell them."""
@@ -28,6 +28,11 @@ class Line:
     fixed_chars: int
     """Of a prompt without filler."""
     _points: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the tokens of any prompt are known."""
+        return bool(self._points)
 
     @property
     def is_drawn(self) -> bool:

@@ -4,6 +4,7 @@ Where somebody counts (the endpoint's `/tokenize`, or a tokenizer file), a promp
 known of shorter ones, counted once, and made exact by padding its first line: what that costs is counted on the line
 alone. So a prompt of a million tokens is sent to be counted twice, and not once for each try. Where nobody counts, what
 the endpoint said of earlier prompts (`usage.prompt_tokens`) says how long the next one will be, with the error seen.
+Before it has said anything, a prompt is kept so short that it fits even where each byte is a token.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from math import ceil
 
-from kvfence.probe.calibration import CHARS_A_TOKEN_MAX, Line, is_plausible
+from kvfence.probe.calibration import CHARS_A_TOKEN_MAX, FIRST_CHARS_A_TOKEN, Line, is_plausible
 from kvfence.probe.prompts import Ask, Prompt, Recipe, build, fixed_chars, opening
 
 WHOLE_COUNTS, WHOLE_COUNTS_SHORT = 4, 8
@@ -28,6 +29,8 @@ PAD_CHARS_A_TOKEN = 3.2
 """Where words of the padding are a token each."""
 ESTIMATE_MARGIN, ESTIMATE_MARGIN_TOKENS = 1.1, 64
 """By what an estimate that rests on two lengths is never exceeded."""
+FIRST_OF_LONGEST = 0.75
+"""How much of the longest prompt the first one may have where each byte is a token: longer ones have to follow it."""
 TEMPLATE_TOKENS_MAX = 256
 """A larger difference between a count and usage is no chat template, but something to be told."""
 CONTRADICTED = 1.1
@@ -62,6 +65,10 @@ class Fitter:
 
     key: bytes
     counter: Counter
+    longest: int | None = None
+    """Tokens of the longest prompt that the endpoint says it takes; None: nobody says."""
+    _is_answered: bool = field(default=False, init=False)
+    """Whether any prompt was answered."""
     _lines: dict[tuple[int, Ask], Line] = field(default_factory=dict, init=False)
     """By depths and what is asked for: the fixed part differs."""
     _template_tokens: int | None = field(default=None, init=False)
@@ -104,6 +111,7 @@ class Fitter:
     def learn(self, fitted: Fitted, usage_tokens: int) -> int:
         """Take over what the endpoint said of a prompt that it answered; returns the prompt's tokens."""
         line, chars = self._line(fitted.recipe), fitted.recipe.filler_chars
+        self._is_answered = True
         if not fitted.exact:
             if not line.believes(chars, usage_tokens):
                 return fitted.tokens
@@ -120,6 +128,7 @@ class Fitter:
 
     def learn_nothing(self) -> None:
         """A prompt was answered and nobody said how many tokens it had: counts are all there is."""
+        self._is_answered = True
         self._usage_over_count = self._usage_over_count or 1.0
 
     def tokens_max(self, fitted: Fitted) -> int:
@@ -134,8 +143,11 @@ class Fitter:
             return round(ESTIMATE_MARGIN * fitted.tokens) + ESTIMATE_MARGIN_TOKENS
         return at_most
 
-    def recall(self, recipe: Recipe, usage_tokens: int) -> None:
-        """Take over what the endpoint said before the campaign was cut off."""
+    def recall(self, recipe: Recipe, usage_tokens: int | None) -> None:
+        """Take over what the endpoint said of a prompt that it answered before the campaign was cut off."""
+        self._is_answered = True
+        if usage_tokens is None:
+            return
         line = self._line(recipe)
         if not recipe.pad_chars and line.believes(recipe.filler_chars, usage_tokens):
             line.note(recipe.filler_chars, usage_tokens)
@@ -156,6 +168,8 @@ class Fitter:
                 + f", with {added} more of the chat template by its usage" * bool(added)
                 + f"; but usage says up to {times:.1f} times as many" * (times > CONTRADICTED)
             )
+        if not any(line.is_known for line in self._lines.values()):
+            return f"nobody: {FIRST_CHARS_A_TOKEN:g} characters a token are a guess, and so is every length"
         if not self._errors:
             return "usage.prompt_tokens of few prompts: the others' lengths may be several percent off"
         chars_a_token = next(iter(self._lines.values())).chars_a_token
@@ -185,7 +199,14 @@ class Fitter:
 
     def _estimated(self, recipe: Recipe, tokens: int) -> Fitted:
         line = self._line(recipe)
-        tried = replace(recipe, filler_chars=line.chars_for(tokens))
+        chars = line.chars_for(tokens)
+        if not self._is_answered and self.longest is not None:
+            # A guess of which nothing is known: not even where each byte is a token may it be longer than is taken.
+            most = max(tokens, round(FIRST_OF_LONGEST * self.longest))
+            if line.fixed_chars + chars > most:
+                chars = max(0, most - line.fixed_chars)
+                tokens = line.tokens_for(chars)
+        tried = replace(recipe, filler_chars=chars)
         if not tried.filler_chars:
             tokens = max(tokens, line.tokens_for(0))  # no prompt is shorter, whatever was wanted
         return Fitted(recipe=tried, prompt=build(tried, self.key), tokens=tokens, exact=False)

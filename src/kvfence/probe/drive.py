@@ -60,7 +60,7 @@ async def probe(
         card = await _card(client, options)
         campaign = campaign_of(options, target.declared_context or card.declared_context)
         ask_endpoint = Counter(lambda text: client.count(card.name, text, options.harvester), target.dialect.counted_by)
-        fitter = Fitter(options.key, options.counter or ask_endpoint)
+        fitter = Fitter(options.key, options.counter or ask_endpoint, campaign.longest)
         began = options.clock()
         asker = _Asker(client, card, options, fitter, began, remembering, stop)
         judge = Judge(campaign, remembering)
@@ -72,7 +72,7 @@ async def probe(
             if one.exchange.status is not None:
                 client.settle(one.exchange.told_apart_by)
             if one.exchange.status == SUCCESS:
-                fitter.recall(one.exchange.recipe, one.exchange.tokens)
+                fitter.recall(one.exchange.recipe, one.exchange.tokens if one.exchange.exact else None)
         course = Course(campaign, options.bounds, client.purse, watch, options.clock, began)
         stop.may_cancel([])
         while not (stopped_by or stop.by) and (wanted := next_round(campaign, options.bounds, seen, SCENARIOS)):

@@ -53,7 +53,7 @@ def overall(
     bad = _known_bad(seen, campaign)
     if bad is not None:
         return bad
-    unknown = _unknown(seen, unasked, ended_by)
+    unknown = _unknown(seen, campaign, unasked, ended_by)
     if unknown is not None:
         return unknown
     run = {one.exchange.step.scenario for one in seen}
@@ -80,7 +80,18 @@ def control_failed(results: tuple[LengthResult, ...]) -> bool:
 
 
 def refused_though_declared(seen: Seen, campaign: Campaign) -> tuple[int, ...]:
-    """Prompt tokens of every harvest that was refused though it and an answer fit into what is declared."""
+    """Prompt tokens of every harvest that was refused though it and an answer fit into what is declared.
+
+    None where nobody has counted a token of any prompt: then it may have been longer than was guessed.
+    """
+    return _refused_within(seen, campaign) if _is_counted(seen) else ()
+
+
+def _is_counted(seen: Seen) -> bool:
+    return any(one.exchange.exact or one.exchange.usage_tokens is not None for one in seen)
+
+
+def _refused_within(seen: Seen, campaign: Campaign) -> tuple[int, ...]:
     declared = campaign.declared_context
     return tuple(
         one.exchange.tokens
@@ -133,14 +144,16 @@ def _tokens_of(results: Iterable[LengthResult], verdict: LengthVerdict) -> list[
     return [result.tokens for result in results if result.verdict is verdict]
 
 
-def _unknown(seen: Seen, unasked: tuple[int, ...], ended_by: str) -> tuple[ProbeVerdict, str] | None:
+def _unknown(
+    seen: Seen, campaign: Campaign, unasked: tuple[int, ...], ended_by: str
+) -> tuple[ProbeVerdict, str] | None:
     """Why nothing can be said although nothing bad was seen; None when something can."""
     results = harvests(seen)
     if unasked and not results:
         return ProbeVerdict.INCONCLUSIVE, f"{ended_by} before anything could be asked"
     if not results or control_failed(results):
         return _of_control(results)
-    unclear = _unclear(seen, unasked, ended_by)
+    unclear = _unclear(seen, unasked, ended_by) or _by_guess(seen, campaign)
     return (ProbeVerdict.INCONCLUSIVE, unclear) if unclear else None
 
 
@@ -154,6 +167,17 @@ def _of_control(results: tuple[LengthResult, ...]) -> tuple[ProbeVerdict, str]:
     return (
         ProbeVerdict.INCONCLUSIVE,
         f"the short control did not come back{detail}, so longer answers prove nothing",
+    )
+
+
+def _by_guess(seen: Seen, campaign: Campaign) -> str:
+    """That a length within the declared context was refused, and is a guess; empty where that is not so."""
+    refused = () if _is_counted(seen) else _refused_within(seen, campaign)
+    if not refused:
+        return ""
+    return (
+        f"about {min(refused):,} prompt tokens were refused though {campaign.declared_context:,} are declared, but "
+        "nobody counts tokens here and the length is a guess; give --tokenizer FILE to know"
     )
 
 
