@@ -12,9 +12,11 @@ from kvfence.scan.formats.litellm import LITELLM
 from kvfence.scan.formats.openrouter import OPENROUTER
 from kvfence.scan.formats.plain import PLAIN
 from kvfence.scan.formats.portkey import PORTKEY
+from kvfence.scan.formats.sglang import SGLANG
+from kvfence.scan.formats.vllm import VLLM
 from kvfence.scan.reading.record import Record
 
-FORMATS: tuple[Format, ...] = (LITELLM, CLOUDFLARE, LANGFUSE, HELICONE, PORTKEY, OPENROUTER, PLAIN)
+FORMATS: tuple[Format, ...] = (LITELLM, CLOUDFLARE, LANGFUSE, HELICONE, PORTKEY, OPENROUTER, SGLANG, VLLM, PLAIN)
 BY_NAME = {form.name: form for form in FORMATS}
 
 

@@ -56,6 +56,13 @@ class Pending:
             self._chars -= given_up.chars
             yield oldest, given_up
 
+    def take(self, name: str) -> Half | None:
+        """The half of this id, which waits no longer."""
+        half = self._halves.pop(name, None)
+        if half is not None:
+            self._chars -= half.chars
+        return half
+
     def grow(self, half: Half, piece: str) -> None:
         """Add a piece to a streamed answer."""
         half.pieces.append(piece)

@@ -10,6 +10,7 @@ from kvfence.scan.batches import batch_of
 from kvfence.scan.exchange import Exchange, Unread
 from kvfence.scan.formats.catalogue import BY_NAME, FORMATS
 from kvfence.scan.formats.format import Format, NotThisError, Reader
+from kvfence.scan.formats.server_lines import is_line
 from kvfence.scan.formats.unwrapped import unwrapped
 from kvfence.scan.reading.decoded import TOO_DEEP
 from kvfence.scan.reading.lines import lines_of
@@ -160,8 +161,9 @@ class _Making:
 
     def _form_of(self, record: Record) -> Format | None:
         """The source's own format; another where it does not know the record, and one record is enough for it."""
-        if self._form and (self._form.knows(record) or self._source.is_asked):
-            return self._form
+        form = self._form
+        if form and (form.knows(record) or self._source.is_asked or (form.has_other_lines and is_line(record))):
+            return form
         return next((form for form in FORMATS if not form.is_joined and form.knows(record)), None)
 
     def _reader(self, form: Format) -> Reader:

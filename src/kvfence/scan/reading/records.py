@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from kvfence.scan.reading.record import TOO_LONG, Raw, Record
 from kvfence.scan.reading.source import Kind, Source
 
 _BOM = b"\xef\xbb\xbf"
+_MEANT_AS_JSON = re.compile(rb"\{|\[\s*[\[{\"\]]")
+"""A line of a program's log may begin with its time in brackets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def of_raw(source: Source, raw: Raw, *, texts: bool = False) -> Iterator[Record 
     try:
         value = decoded(content)
     except NotJsonError as error:
-        if texts and content[:1] not in b"[{":
+        if texts and not _MEANT_AS_JSON.match(content):
             yield Record(_place(source, raw), content.decode(errors="replace").rstrip("\r\n"))
         else:
             ending = "" if raw.is_ended else "; the file ends in the middle of it"
