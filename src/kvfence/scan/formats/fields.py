@@ -11,8 +11,10 @@ _COUNT_MAX = 1 << 53
 _STATUSES = range(100, 600)
 _OK = frozenset({"success", "succeeded", "ok", "completed", "status_code_ok", "true", "default", "unset"})
 _FAILED = frozenset({"failure", "failed", "error", "status_code_error", "false"})
-_UNITS_PER_MS = ((1e11, 1e-3), (1e14, 1.0), (1e17, 1e3), (math.inf, 1e6))
-"""Epoch times by their size: seconds up to the year 5138, then milli-, micro- and nanoseconds."""
+_MS_PER_UNIT = ((1e11, 1000, 1), (1e14, 1, 1), (1e17, 1, 1000), (math.inf, 1, 1_000_000))
+"""Epoch times by their size: seconds up to the year 5138, then milli-, micro- and nanoseconds. As fractions: a float
+has not the digits of a time in nanoseconds."""
+_DIGITS_MAX = 30
 _YEAR_MAX_MS = 253_402_300_799_999
 
 
@@ -76,12 +78,13 @@ def ms_of(value: Any) -> int | None:
         except (ValueError, OverflowError):
             pass
         try:
-            value = float(text)
+            value = int(text) if text.isdecimal() and len(text) < _DIGITS_MAX else float(text)
         except ValueError:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
         return None
-    ms = int(value / next(unit for over, unit in _UNITS_PER_MS if value < over))
+    times, per = next(parts for over, *parts in _MS_PER_UNIT if value < over)
+    ms = value * times // per if isinstance(value, int) else round(value * times / per)
     return ms if ms <= _YEAR_MAX_MS else None
 
 

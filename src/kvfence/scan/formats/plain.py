@@ -15,7 +15,7 @@ from kvfence.scan.reading.record import Record
 
 
 def _knows(record: Record) -> bool:
-    return isinstance(record.value, Mapping) and "request" in record.value and "response" in record.value
+    return isinstance(record.value, Mapping) and all(map(record.value.__contains__, ("id", "request", "response")))
 
 
 def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:

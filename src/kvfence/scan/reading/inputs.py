@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kvfence.errors import TargetError, UsageError
 from kvfence.facts.opened import displayed
+from kvfence.scan.formats.batch import joined
 from kvfence.scan.reading.looking import looked_at
 from kvfence.scan.reading.opening import is_address
 from kvfence.scan.reading.source import Source
@@ -25,7 +26,7 @@ def sources_of(targets: Sequence[str], *, asked: str | None = None) -> tuple[Sou
     for target in targets:
         for found in _files(target):
             seen.setdefault(found if is_address(found) else os.path.realpath(found), found)
-    return tuple(looked_at(number, found, asked) for number, found in enumerate(seen.values()))
+    return joined([looked_at(number, found, asked) for number, found in enumerate(seen.values())])
 
 
 def _files(target: str) -> Iterator[str]:

@@ -33,5 +33,7 @@ class Source:
     """The name of the format that its first records have; empty where none was known."""
     is_asked: bool = False
     """Whether the user said so: what is none of it is not tried as another."""
+    beside: tuple[Source, ...] = ()
+    """Other files without which this one does not say all: the requests of a batch, for its answers."""
     why: str = ""
     """Where it is unreadable: why, and what to do."""

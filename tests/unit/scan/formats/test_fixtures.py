@@ -36,10 +36,16 @@ def with_ms(said):
     return {name: value for name, value in said.items() if name not in {"began", "ended"}} | times
 
 
+def source_of(name):
+    """The fixture as a source; other files of it are read with it where it needs them."""
+    path = CORPUS / name
+    return sources_of([str(path), *(str(path.with_name(other)) for other in EXPECTED[name].get("with", []))])[0]
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_fixture_is_read_as_it_says(name):
     """The format is told by the fields; id, tenant, times, texts, coverage, status and usage are in their places."""
-    [source] = sources_of([str(CORPUS / name)])
+    source = source_of(name)
     items = list(exchanges_of(source))
     assert source.format == EXPECTED[name]["format"]
     assert [as_expected(item) for item in items if isinstance(item, Exchange)] == [
@@ -51,7 +57,7 @@ def test_a_fixture_is_read_as_it_says(name):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_exchange_of_a_fixture_is_found_again_by_its_place(name):
     """What is read at a place is what stood there in the whole reading."""
-    [source] = sources_of([str(CORPUS / name)])
+    source = source_of(name)
     for item in exchanges_of(source):
         if isinstance(item, Exchange):
             assert as_expected(exchange_at(source, item.place.offset)) == as_expected(item)

@@ -86,6 +86,8 @@ def _of_part(part: Mapping[str, Any]) -> Iterator[str]:
         return
     for name in _IN_PART:
         yield from texts_of(part.get(name))
+    if "response" in part:  # of a tool, in OpenTelemetry's messages
+        yield from scalars(part["response"])
     source = part.get("source")  # Anthropic's documents
     if isinstance(source, Mapping) and source.get("type") not in _NO_TEXT_SOURCES:
         yield from texts_of(first_of(source, "data", "content"))
