@@ -6,12 +6,18 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
+from kvfence.findings.custody import FileRead
 from kvfence.findings.exposure import Credential, Exposure, Hour, Logged, Match, NotRead, Sign, TextCoverage
 from kvfence.findings.window import Window
 from kvfence.report.run import Run
+from kvfence.report.scan_facts import ScanFacts
 from kvfence.report.scan_formats import ScanFormat, rendered
 
 RUN = Run(command="scan", at=datetime(2026, 12, 3, 10, 30, 15, 250, UTC), took_s=61.5)
+READ = (
+    FileRead(file="logs/a b.jsonl", size_bytes=12_345, modified_ms=1_787_911_200_000, sha256="ab" * 32),
+    FileRead(file="https://logs.example/<b>.jsonl", size_bytes=None, modified_ms=None),
+)
 T0 = 1_787_911_200_000
 """2026-08-28 10:00 UTC."""
 FORMULAS = (
@@ -99,7 +105,7 @@ def exposure_of(text: str) -> Exposure:
 
 def written(seen: Exposure, form: ScanFormat) -> str:
     """The scan in that format, of a run at a fixed time."""
-    return rendered(seen, form, RUN)
+    return rendered(seen, form, ScanFacts(run=RUN, read=READ))
 
 
 times = st.none() | st.integers(-(2**63), 2**63 - 1)

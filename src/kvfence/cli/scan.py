@@ -13,6 +13,7 @@ from kvfence.cli.audit_output import ExitZeroOption, OutputOption
 from kvfence.cli.output import exit_code, run_of
 from kvfence.cli.scan_output import Outputs
 from kvfence.errors import KvfenceError, UnsupportedError, UsageError
+from kvfence.report.scan_facts import ScanFacts
 from kvfence.report.scan_formats import ScanFormat
 
 
@@ -66,7 +67,7 @@ def scan(
         outputs.check([source.target for source in sources])
         seen = examined(sources, Asked(window=window), Means(workers=workers or given.cores(), work=work))
         run = run_of("scan", began=began)
-    outputs.write(seen, run)
+    outputs.write(seen, ScanFacts(run=run))
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from kvfence.cli.output import check_not_read, check_writable, hand_back, write_text
 from kvfence.errors import UsageError
 from kvfence.findings.exposure import Exposure
-from kvfence.report.run import Run
+from kvfence.report.scan_facts import ScanFacts
 from kvfence.report.scan_formats import ScanFormat, rendered
 
 
@@ -45,7 +45,7 @@ class Outputs:
         """Those that are written."""
         yield from (file for file in (self.report, self.rotation) if file is not None)
 
-    def write(self, seen: Exposure, run: Run) -> None:
+    def write(self, seen: Exposure, facts: ScanFacts) -> None:
         """All of them, and the table for people."""
         from kvfence.report.scan_terminal import print_scan  # noqa: PLC0415 — loaded once there is something to print
 
@@ -55,7 +55,7 @@ class Outputs:
             write_text(writer_for(self.rotation)(seen), self.rotation, is_private=True)
         hand_back(
             partial(print_scan, seen),
-            partial(rendered, seen, self.form, run),
+            partial(rendered, seen, self.form, facts),
             self.report,
             machine=self.form is not ScanFormat.TABLE,
             is_private=True,

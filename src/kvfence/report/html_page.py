@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import jinja2
 from markupsafe import Markup, escape
@@ -64,6 +65,12 @@ def _typed(text: str) -> Iterator[Markup]:
 
 def render_page(template: str, **values: object) -> str:
     """The page as text. Raises `jinja2.UndefinedError` when a value is missing."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """One for all pages: a template is compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kvfence.report", "templates"),
         autoescape=True,
@@ -73,4 +80,4 @@ def render_page(template: str, **values: object) -> str:
     )
     environment.filters["strip"] = page_strip
     environment.filters["typed"] = typed
-    return environment.get_template(template).render(**values)
+    return environment

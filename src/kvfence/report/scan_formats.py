@@ -8,7 +8,7 @@ from typing import assert_never
 from kvfence.findings.exposure import Exposure
 from kvfence.report.as_text import json_text
 from kvfence.report.plain_scan import plain_scan
-from kvfence.report.run import Run
+from kvfence.report.scan_facts import ScanFacts
 
 
 class ScanFormat(StrEnum):
@@ -17,9 +17,10 @@ class ScanFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    HTML = "html"
 
 
-def rendered(seen: Exposure, form: ScanFormat, _run: Run) -> str:
+def rendered(seen: Exposure, form: ScanFormat, facts: ScanFacts) -> str:
     """The scan in that format, with a newline at its end. What it needs is loaded only for it."""
     match form:
         case ScanFormat.TABLE:
@@ -34,5 +35,9 @@ def rendered(seen: Exposure, form: ScanFormat, _run: Run) -> str:
             from kvfence.report import scan_csv  # noqa: PLC0415 — the same
 
             return scan_csv.table(plain_scan(seen))
+        case ScanFormat.HTML:
+            from kvfence.report import scan_html  # noqa: PLC0415 — the same
+
+            return scan_html.document(seen, facts) + "\n"
         case _:
             assert_never(form)

@@ -10,6 +10,13 @@ from kvfence.findings.window import Window
 from kvfence.report.plain import plain_name
 from kvfence.report.times import shown_utc
 
+INHERENT = (
+    "Only these logs were read: a request that is in none of them is in no answer here.",
+    "Text that an answer gives in other words, translated or garbled does not stand in it, and is not found as such.",
+    "A secret is found by its form: one that looks like any other word is not.",
+)
+"""What no scan of logs can say, however much of them was read."""
+
 
 def answers(seen: Exposure) -> Iterator[tuple[str, str]]:
     """Each of the three questions with its answer."""
@@ -32,6 +39,25 @@ def reach(seen: Exposure) -> Iterator[str]:
             yield f"{count:,} of {counted(seen.requests, 'request')} {_are(count)} {said}, and nothing is said of them."
     if seen.skipped:
         yield f"{counted(seen.skipped, 'line or file', 'lines or files')} could not be read."
+
+
+def coverage_rows(seen: Exposure) -> Iterator[tuple[str, int, str]]:
+    """Requests by how much of both their texts could be looked at, with their share of all."""
+    for said, count in (
+        ("looked at whole", seen.coverage.whole),
+        ("cut by the store", seen.coverage.cut),
+        ("encrypted", seen.coverage.encrypted),
+        ("without a text in the log", seen.coverage.omitted),
+    ):
+        yield said, count, share(count, seen.requests)
+
+
+def share(count: int, of: int) -> str:
+    """`97 %`: 100 is all of them, and 0 is none."""
+    if not of:
+        return ""
+    percent = round(100 * count / of)
+    return f"{min(99, max(1, percent)) if 0 < count < of else percent} %"
 
 
 def verdict_line(seen: Exposure) -> str:
