@@ -24,6 +24,13 @@ def masked(text: str) -> str:
     return f"{text[:SHOWN_CHARS]}… ({len(text) - SHOWN_CHARS} more)"
 
 
+def masked_secret(value: str, *, public: int = 0) -> str:
+    """What is shown of a secret: the `public` characters that say its kind and four more, a quarter of it at most."""
+    shown = min(public + SHOWN_CHARS, len(value) // 4)
+    clean = "".join(char if char.isprintable() else " " for char in value[:shown])
+    return f"{clean}… ({len(value) - shown} more)"
+
+
 def without_secrets(text: str) -> str:
     """The text with passwords in URLs, and the values of settings that are named like secrets, masked."""
     return _ASSIGNED.sub(_mask_value, _IN_URL.sub(lambda found: found.group(1) + masked(found.group(2)), text))

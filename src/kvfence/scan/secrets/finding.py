@@ -1,0 +1,129 @@
+"""What stands in one text: the first look, the second look, and one finding for each stretch of bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kvfence.findings.redact import masked_secret
+from kvfence.scan.secrets import kingfisher
+from kvfence.scan.secrets.connections import CONNECTIONS
+from kvfence.scan.secrets.generic import GENERIC
+from kvfence.scan.secrets.own_rules import OWN
+from kvfence.scan.secrets.personal import PERSONAL
+from kvfence.scan.secrets.prefilter import Prefilter, compiled
+from kvfence.scan.secrets.private_keys import PRIVATE_KEYS
+from kvfence.scan.secrets.rule import Found, Rule
+from kvfence.scan.secrets.stretches import Stretch, stretches
+
+TEXT_MIN = 12
+"""Bytes; nothing shorter is a secret with what names it."""
+_SEPARATORS = bytes.maketrans(b"&,)]}<>|\\", b" " * 9)
+_SPACES = tuple((one, b" " * len(one)) for one in (rb"\n", rb"\r", rb"\t", b". ", b".\n"))
+_URL_SPACES = tuple((one, b" " * len(one)) for one in (b"%0A", b"%0a", b"%20", b"%22", b"%27"))
+_NO_BACKSLASH = bytes.maketrans(b"\\", b" ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kinds:
+    """What is looked for besides secrets that have a form of their own."""
+
+    personal: bool = False
+    generic: bool = False
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Those of our own, those that decide first before others."""
+        more = PERSONAL * self.personal + GENERIC * self.generic
+        return PRIVATE_KEYS + CONNECTIONS + OWN + more
+
+
+def database(kinds: Kinds) -> bytes:
+    """What a `Finder` needs; compiled once, about a second."""
+    return compiled([*(rule.pattern.decode() for rule in kinds.rules), *kingfisher.patterns()])
+
+
+class Finder:
+    """Looks at one text at a time."""
+
+    def __init__(self, kinds: Kinds, prefilter: bytes) -> None:
+        self._rules = [(rule, re.compile(rule.pattern)) for rule in kinds.rules]
+        self._prefilter = Prefilter(prefilter)
+
+    @cached_property
+    def _kingfisher(self) -> kingfisher.Kingfisher:
+        return kingfisher.Kingfisher()
+
+    def find(self, text: memoryview) -> list[Found]:
+        """All in it, in its order, none over another."""
+        if len(text) < TEXT_MIN:
+            return []
+        found = [one for stretch in stretches(len(text)) for one in self._in_stretch(text, stretch)]
+        return _apart(found)
+
+    def _in_stretch(self, text: memoryview, stretch: Stretch) -> Iterator[tuple[int, Found]]:
+        view = text[stretch.low : stretch.high]
+        hits = self._prefilter.hits(view)
+        if not hits:
+            return
+        raw = bytes(view)
+        plain = unescaped(raw)
+        begins = range(stretch.start - stretch.low, stretch.end - stretch.low)
+        for number in hits:
+            if number < len(self._rules):
+                rule, pattern = self._rules[number]
+                if rule.reach_bytes:
+                    yield from _by_long_rule(rule, pattern, text, raw, stretch.low, begins)
+                    continue
+                for rank, form in ((0, raw), (1, plain)):
+                    yield from ((rank, one) for one in _by_rule(rule, pattern, form, stretch.low, begins))
+        if hits[-1] >= len(self._rules):
+            for rank, form in ((2, raw), (3, plain.translate(_SEPARATORS))):
+                for hit in self._kingfisher.hits(form):
+                    if hit.start in begins:
+                        yield rank, _found(stretch.low + hit.start, hit.value, hit.kind, hit.public)
+
+
+def unescaped(raw: bytes) -> bytes:
+    """Of the same length: escapes of JSON and of URLs, and full stops at an end, as spaces. Quotes stay quotes."""
+    for one, spaces in _SPACES + _URL_SPACES * (b"%" in raw):
+        raw = raw.replace(one, spaces)
+    return (raw[:-1] + b" " if raw.endswith(b".") else raw).translate(_NO_BACKSLASH)
+
+
+def _by_rule(rule: Rule, pattern: re.Pattern[bytes], form: bytes, low: int, begins: range) -> Iterator[Found]:
+    for match in pattern.finditer(form):
+        if match.start("secret") in begins and rule.is_one(match):
+            yield _of_rule(rule, match, low + match.start("secret"))
+
+
+def _by_long_rule(
+    rule: Rule, pattern: re.Pattern[bytes], text: memoryview, raw: bytes, low: int, begins: range
+) -> Iterator[tuple[int, Found]]:
+    for match in pattern.finditer(raw):
+        at = low + match.start("secret")
+        whole = pattern.match(bytes(text[at : at + rule.reach_bytes]))
+        if match.start("secret") in begins and whole and rule.is_one(whole):
+            yield 0, _of_rule(rule, whole, at)
+
+
+def _of_rule(rule: Rule, match: re.Match[bytes], at: int) -> Found:
+    value = match["secret"]
+    shown = rule.said or masked_secret(value.decode(errors="replace"), public=rule.public)
+    return Found(at=at, length=len(value), kind=rule.kind, named=rule.named(match), redacted=shown)
+
+
+def _found(at: int, value: bytes, kind: str, public: int) -> Found:
+    shown = masked_secret(value.decode(errors="replace"), public=public)
+    return Found(at=at, length=len(value), kind=kind, named=value, redacted=shown)
+
+
+def _apart(found: Sequence[tuple[int, Found]]) -> list[Found]:
+    """One of those that overlap: ours, then Kingfisher's; of the text as it is, then of what it was before it was escaped."""
+    kept: list[Found] = []
+    for _, one in sorted(found, key=lambda each: (each[0], each[1].at, -each[1].length, each[1].kind)):
+        if all(one.at >= other.at + other.length or other.at >= one.at + one.length for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: one.at)

@@ -1,0 +1,82 @@
+"""Kingfisher's rules (Apache-2.0, with the package): what they find in a stretch of text. Its validators are not used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kvfence.scan.secrets.checksums import can_be_real
+
+_PUBLIC = re.compile(r"(?:\(\?i\))?(?:\\b)?\(?((?:[A-Za-z0-9_]|\\?-)+)(?=[\[(\\])")
+"""The letters that a rule's value begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """What one of its rules has found."""
+
+    start: int
+    end: int
+    kind: str
+    public: int
+    value: bytes = field(repr=False)
+
+
+_BY_ITS_PAIR = {
+    "betterleaks.alibaba-secret-key": "betterleaks.alibaba-access-key-id",
+    "betterleaks.alibaba-sts-access-key-secret": "betterleaks.alibaba-sts-access-key-id",
+}
+"""Rules that match much, and report only what has the other, which matches little, beside it."""
+
+
+def patterns() -> list[str]:
+    """Whenever a rule reports something, one of these has matched near it."""
+    from kingfisher_sdk import Rules  # noqa: PLC0415 — heavy; only a scan needs it
+
+    rules = Rules()
+    details = [rules.detail(one["id"]) for one in rules.metadata()]
+    by_id = {one["id"]: one["detection_regex"] for one in details}
+    return [by_id[_BY_ITS_PAIR.get(one["id"], one["id"])] for one in details if one["visible"]]
+
+
+class Kingfisher:
+    """All rules, compiled. They are read from the package's own cache, which holds rules and was filled before any text."""
+
+    def __init__(self) -> None:
+        from kingfisher_sdk import DetectionPolicy, Rules, Scanner  # noqa: PLC0415 — the same
+
+        policy = DetectionPolicy(inline_ignores=False, markup_context=False, base64_max_depth=0)
+        self._rules = Rules()
+        self._scanner = Scanner(self._rules, base64=False, policy=policy)
+        self._public: dict[str, bytes] = {}
+
+    def hits(self, text: bytes) -> Iterator[Hit]:
+        """In the order of its own; what a checksum or a header rules out is not among them."""
+        for finding in self._scanner.scan(text):
+            if not finding.visible:
+                continue
+            value = finding.secret.encode()
+            start = finding.location["start_offset"]
+            if text[start : start + len(value)] != value:
+                start = text.find(value)
+            if start >= 0 and can_be_real(value):
+                yield Hit(
+                    start=start,
+                    end=start + len(value),
+                    kind=_kind(finding.rule_id),
+                    public=self._public_bytes(finding.rule_id, value),
+                    value=value,
+                )
+
+    def _public_bytes(self, rule_id: str, value: bytes) -> int:
+        if rule_id not in self._public:
+            begins = _PUBLIC.match(self._rules.detail(rule_id)["detection_regex"])
+            self._public[rule_id] = begins[1].replace("\\", "").encode() if begins else b""
+        public = self._public[rule_id]
+        return len(public) if value.startswith(public) else 0
+
+
+def _kind(rule_id: str) -> str:
+    """`betterleaks.github-pat` as `github-pat`."""
+    return re.sub(r"\.\d+$", "", rule_id.rsplit("/", 1)[-1].removeprefix("betterleaks."))
