@@ -26,6 +26,9 @@ def scan(
     until: given.To = None,
     model: given.Model = None,
     incident: given.Incident = False,
+    personal_data: given.PersonalData = False,
+    generic_secrets: given.GenericSecrets = False,
+    fingerprint_key: given.FingerprintKey = None,
     workers: given.Workers = None,
     work: given.Work = None,
     output_format: given.FormatOption = ScanFormat.TABLE,
@@ -36,8 +39,9 @@ def scan(
     """Did it happen to us, which answers, whose text, what must be rotated? Read from logs of requests and answers.
 
     What runs today: the logs are read and counted, with how much of each text they kept, and which requests are in the
-    window asked about. Foreign text, signs and secrets are not looked for yet, and the report says so; nothing is
-    called clean before they are. It needs the extra named scan.
+    window asked about; secrets in the prompts and answers of those, each once, never shown whole, with a keyed hash to
+    find it again. Foreign text and signs are not looked for yet, and the report says so; nothing is called clean before
+    they are. It needs the extra named scan.
 
     What a log does not say (a time, a model, a length) never excludes a request. Nothing is sent anywhere, and no text
     is kept. Exit codes: 0 clean, 1 found, 2 wrong use, 3 inconclusive (not all could be read or looked at).
@@ -49,23 +53,29 @@ def scan(
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
         from kvfence.scan.secrecy import no_core_dumps  # noqa: PLC0415 — the same
+        from kvfence.scan.secrets.finding import Kinds  # noqa: PLC0415 — the same
+        from kvfence.scan.secrets.fingerprint import key_of  # noqa: PLC0415 — the same
         from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
 
         began = monotonic()
         no_core_dumps()
         if input_format is not None and input_format not in BY_NAME:
             raise UsageError(f"--input-format {input_format}: no such format; there are {', '.join(BY_NAME)}")
-        asked = Window(
+        window = Window(
             longer_than=exposed_after,
             from_ms=given.ms_of_option("--from", since),
             to_ms=given.ms_of_option("--to", until),
             model=model,
         )
-        window = asked.filled_from(INCIDENT) if incident else asked
+        asked = Asked(
+            window=window.filled_from(INCIDENT) if incident else window,
+            secrets=Kinds(personal=personal_data, generic=generic_secrets),
+            fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
+        )
         sources = sources_of(files, asked=input_format)
         outputs = Outputs(form=output_format, report=output, rotation=rotation)
         outputs.check([source.target for source in sources])
-        seen = examined(sources, Asked(window=window), Means(workers=workers or given.cores(), work=work))
+        seen = examined(sources, asked, Means(workers=workers or given.cores(), work=work))
         run = run_of("scan", began=began)
     outputs.write(seen, ScanFacts(run=run))
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))

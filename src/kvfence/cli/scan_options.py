@@ -43,6 +43,24 @@ Incident = Annotated[
         "Other options replace its parts.",
     ),
 ]
+PersonalData = Annotated[
+    bool,
+    typer.Option(
+        "--personal-data", help="Look for e-mail addresses, telephone numbers, IBANs and payment cards as well."
+    ),
+]
+GenericSecrets = Annotated[
+    bool,
+    typer.Option("--generic-secrets", help="Look for random values of what is named password, secret or key as well."),
+]
+FingerprintKey = Annotated[
+    str | None,
+    typer.Option(
+        "--fingerprint-key",
+        metavar="FILE",
+        help="The key of secrets' fingerprints, made there when there is none; without it those of two runs differ.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes that read at a time; without it, one for each core."),

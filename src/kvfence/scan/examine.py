@@ -16,11 +16,14 @@ from kvfence.scan.passing.pool import Pool
 from kvfence.scan.passing.units import Unit, units_of
 from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
+from kvfence.scan.secrets.finding import Kinds
+from kvfence.scan.secrets.rotation import rotation
+from kvfence.scan.secrets.secret_pass import secret_pass
 from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
-NOT_BUILT = ("foreign text", "signs of lost context", "secrets")
+NOT_BUILT = ("foreign text", "signs of lost context")
 """What no kernel looks for yet."""
 FEW_BYTES = 16 << 20
 """So little is read in this process: a pool would take longer to begin than the reading takes."""
@@ -31,6 +34,9 @@ class Asked:
     """What a scan is asked for, besides its inputs."""
 
     window: Window = field(default_factory=Window)
+    secrets: Kinds = field(default_factory=Kinds)
+    fingerprint_key: bytes | None = field(default=None, repr=False)
+    """Of the fingerprints of secrets; None for one that no other run has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,10 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     """
     units = units_of(sources)
     with work_folder(means.work) as folder:
-        passes = (Counts(asked.window),)
+        passes = (
+            Counts(asked.window),
+            secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets),
+        )
         first = passed(
             passes,
             units,
@@ -71,7 +80,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             not_read=tuple(_not_read(sources, first.unread())),
             matches=(),
             signs=(),
-            credentials=(),
+            credentials=rotation(first.batches("secrets"), spill=str(first.folder / "spill")),
             not_looked_for=NOT_BUILT,
             window=asked.window,
             hours=hours,

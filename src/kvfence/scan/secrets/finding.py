@@ -75,7 +75,7 @@ class Finder:
             if number < len(self._rules):
                 rule, pattern = self._rules[number]
                 if rule.reach_bytes:
-                    yield from _by_long_rule(rule, pattern, text, raw, stretch.low, begins)
+                    yield from _by_long_rule(rule, pattern, text, stretch)
                     continue
                 for rank, form in ((0, raw), (1, plain)):
                     yield from ((rank, one) for one in _by_rule(rule, pattern, form, stretch.low, begins))
@@ -100,13 +100,14 @@ def _by_rule(rule: Rule, pattern: re.Pattern[bytes], form: bytes, low: int, begi
 
 
 def _by_long_rule(
-    rule: Rule, pattern: re.Pattern[bytes], text: memoryview, raw: bytes, low: int, begins: range
+    rule: Rule, pattern: re.Pattern[bytes], text: memoryview, stretch: Stretch
 ) -> Iterator[tuple[int, Found]]:
+    """Its matches begin where its secrets do."""
+    raw = bytes(text[stretch.low : stretch.end + rule.reach_bytes])
     for match in pattern.finditer(raw):
-        at = low + match.start("secret")
-        whole = pattern.match(bytes(text[at : at + rule.reach_bytes]))
-        if match.start("secret") in begins and whole and rule.is_one(whole):
-            yield 0, _of_rule(rule, whole, at)
+        at = stretch.low + match.start("secret")
+        if stretch.start <= at < stretch.end and rule.is_one(match):
+            yield 0, _of_rule(rule, match, at)
 
 
 def _of_rule(rule: Rule, match: re.Match[bytes], at: int) -> Found:
@@ -121,7 +122,7 @@ def _found(at: int, value: bytes, kind: str, public: int) -> Found:
 
 
 def _apart(found: Sequence[tuple[int, Found]]) -> list[Found]:
-    """One of those that overlap: ours, then Kingfisher's; of the text as it is, then of what it was before it was escaped."""
+    """One of those that overlap: ours, then Kingfisher's; in the text as it is, then in what it was before escaping."""
     kept: list[Found] = []
     for _, one in sorted(found, key=lambda each: (each[0], each[1].at, -each[1].length, each[1].kind)):
         if all(one.at >= other.at + other.length or other.at >= one.at + one.length for other in kept):

@@ -33,24 +33,30 @@ def key_of(path: str) -> bytes:
         UsageError: others can read it, it is too short, or it cannot be made.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return _made(path)
     except OSError as error:
-        raise UsageError(f"--fingerprint-key {displayed(path)}: {error.strerror}; name a file that can be read") from None
-    with os.fdopen(handle, "rb") as file:
+        raise UsageError(f"{_told(path)}: {error.strerror}; name a file that can be read") from None
+    try:
         mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode):
-            raise UsageError(f"--fingerprint-key {displayed(path)}: not a file; name a file, or one that is not there yet")
+            raise UsageError(f"{_told(path)}: not a file; name a file, or one that is not there yet")
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise UsageError(f"--fingerprint-key {displayed(path)}: others can open it; chmod 600 it")
-        text = file.read(_FILE_BYTES_MAX + 1).strip()
+            raise UsageError(f"{_told(path)}: others can open it; chmod 600 it")
+        text = os.read(handle, _FILE_BYTES_MAX + 1).strip()
+    finally:
+        os.close(handle)
     if not _KEY_BYTES_MIN <= len(text) <= _FILE_BYTES_MAX:
         raise UsageError(
-            f"--fingerprint-key {displayed(path)}: {len(text):,} bytes; a key has {_KEY_BYTES_MIN} to {_FILE_BYTES_MAX:,}, "
-            "and one is made where the file is not there yet"
+            f"{_told(path)}: {len(text):,} bytes; a key has {_KEY_BYTES_MIN} to {_FILE_BYTES_MAX:,}, and one is made "
+            "where the file is not there yet"
         )
     return blake2b(text, digest_size=KEY_BYTES).digest()
+
+
+def _told(path: str) -> str:
+    return f"--fingerprint-key {displayed(path)}"
 
 
 def _made(path: str) -> bytes:
@@ -58,9 +64,7 @@ def _made(path: str) -> bytes:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise UsageError(
-            f"--fingerprint-key {displayed(path)}: {error.strerror}; name a file in a folder that can be written"
-        ) from None
+        raise UsageError(f"{_told(path)}: {error.strerror}; name a file in a folder that can be written") from None
     with os.fdopen(handle, "wb") as file:
         file.write(text + b"\n")
     return blake2b(text, digest_size=KEY_BYTES).digest()

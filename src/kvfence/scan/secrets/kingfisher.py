@@ -1,12 +1,15 @@
-"""Kingfisher's rules (Apache-2.0, with the package): what they find in a stretch of text. Its validators are not used."""
+"""Kingfisher's rules (Apache-2.0): what they find in a stretch of text. Its validators are never called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 from kvfence.scan.secrets.checksums import can_be_real
+from kvfence.scan.secrets.placeholders import is_placeholder
 
 _PUBLIC = re.compile(r"(?:\(\?i\))?(?:\\b)?\(?((?:[A-Za-z0-9_]|\\?-)+)(?=[\[(\\])")
 """The letters that a rule's value begins with."""
@@ -32,27 +35,32 @@ _BY_ITS_PAIR = {
 
 def patterns() -> list[str]:
     """Whenever a rule reports something, one of these has matched near it."""
-    from kingfisher_sdk import Rules  # noqa: PLC0415 — heavy; only a scan needs it
-
-    rules = Rules()
+    rules = _rules()
     details = [rules.detail(one["id"]) for one in rules.metadata()]
     by_id = {one["id"]: one["detection_regex"] for one in details}
     return [by_id[_BY_ITS_PAIR.get(one["id"], one["id"])] for one in details if one["visible"]]
 
 
+@cache
+def _rules() -> Any:
+    from kingfisher_sdk import Rules  # noqa: PLC0415 — heavy; only a scan needs it
+
+    return Rules()
+
+
 class Kingfisher:
-    """All rules, compiled. They are read from the package's own cache, which holds rules and was filled before any text."""
+    """All rules, compiled; read from the package's own cache, which is written before any text is there."""
 
     def __init__(self) -> None:
-        from kingfisher_sdk import DetectionPolicy, Rules, Scanner  # noqa: PLC0415 — the same
+        from kingfisher_sdk import DetectionPolicy, Scanner  # noqa: PLC0415 — heavy; only a scan needs it
 
         policy = DetectionPolicy(inline_ignores=False, markup_context=False, base64_max_depth=0)
-        self._rules = Rules()
+        self._rules = _rules()
         self._scanner = Scanner(self._rules, base64=False, policy=policy)
         self._public: dict[str, bytes] = {}
 
     def hits(self, text: bytes) -> Iterator[Hit]:
-        """In the order of its own; what a checksum or a header rules out is not among them."""
+        """In the order of its own; what a checksum, a header or its wording rules out is not among them."""
         for finding in self._scanner.scan(text):
             if not finding.visible:
                 continue
@@ -60,7 +68,7 @@ class Kingfisher:
             start = finding.location["start_offset"]
             if text[start : start + len(value)] != value:
                 start = text.find(value)
-            if start >= 0 and can_be_real(value):
+            if start >= 0 and can_be_real(value) and not is_placeholder(value):
                 yield Hit(
                     start=start,
                     end=start + len(value),

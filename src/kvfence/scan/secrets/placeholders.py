@@ -7,10 +7,12 @@ import re
 from collections import Counter
 
 _WORDS = frozenset(
-    "admin changeit changeme default dev dummy example foobar guest hunter2 none null pass passwd password postgres pwd "
-    "redacted redis root secret test token user xxx your_password yourpassword mypassword".encode().split()
+    b"admin changeit changeme default dev dummy example foobar guest hunter2 none null pass passwd password postgres "
+    b"pwd redacted redis root secret test token user xxx your_password yourpassword mypassword".split()
 )
-_TEMPLATE = re.compile(rb"[$<{%*\[(][^\n]*|[^\n]*(?:\*{3}|\.{3}|xxxx|\xe2\x80\xa6|<[a-z_ -]+>|\$\{)[^\n]*", re.IGNORECASE)
+_TEMPLATE = re.compile(
+    rb"[$<{%*\[(][^\n]*|[^\n]*(?:\*{3}|\.{3}|xxxx|\xe2\x80\xa6|<[a-z_ -]+>|\$\{)[^\n]*", re.IGNORECASE
+)
 _CALLED = re.compile(rb"(?:your|my|example|sample|fake|dummy|placeholder|insert|replace)[-_]?[a-z_-]*", re.IGNORECASE)
 
 

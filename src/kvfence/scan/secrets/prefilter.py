@@ -8,8 +8,8 @@ from collections.abc import Sequence
 _TERMINATOR = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)"""
 """What two thirds of Kingfisher's rules want after the value; `Scanner` puts it there."""
 _AROUND = (
-    (r"[\s'\"]{0,3}", r"""[\s'"\\]{0,9}"""),
-    (r"[\x60'\"\s=]{0,5}", r"""[\x60'"\s=\\]{0,9}"""),
+    (r"""[\s'"]{0,3}""", r"""[\s'"\\]{0,9}"""),
+    (r"""[\x60'"\s=]{0,5}""", r"""[\x60'"\s=\\]{0,9}"""),
     (r"\b", ""),
 )
 """Between a name, its sign and its value escaped quotes may stand, and before a value the letter of an escape."""
@@ -19,8 +19,10 @@ _EXACT_MAX = 40
 
 
 def loosened(pattern: str) -> str:
-    """A pattern that is compiled in less time, and matches whenever this one does in the text, or would if the text had
-    no escapes in it and a space behind the value."""
+    """A pattern that is compiled in less time and matches whenever this one does.
+
+    Also where it would if the text had no escapes in it, and a space behind the value.
+    """
     bare = pattern.removesuffix(_TERMINATOR)
     for strict, loose in _AROUND:
         bare = bare.replace(strict, loose)
@@ -52,10 +54,10 @@ class Prefilter:
         self._database.scratch = hyperscan.Scratch(self._database)
         self._hits: list[int] = []
 
-    def hits(self, text: bytes | memoryview) -> list[int]:
+    def hits(self, text: memoryview) -> list[int]:
         """Which patterns might match, by their place among those compiled."""
         self._hits = []
-        self._database.scan(text, match_event_handler=self._note)
+        self._database.scan(text, match_event_handler=self._note)  # type: ignore[type-var]  # any buffer will do
         return sorted(self._hits)
 
     def _note(self, number: int, *_: object) -> None:

@@ -39,11 +39,11 @@ _CREDENTIALS = """
 with counted as (select * from told where exposed or foreign_answer),
      of_each as (
     select fingerprint,
-        arg_min(kind, (source, "offset", in_prompt is false, at)) as kind,
-        arg_min(redacted, (source, "offset", in_prompt is false, at)) as redacted,
+        arg_min(kind, (source, "offset", not in_prompt, "at")) as kind,
+        arg_min(redacted, (source, "offset", not in_prompt, "at")) as redacted,
         min(began_ms) as first_ms, max(began_ms) as last_ms,
         bool_or(foreign_answer) as foreign_answer,
-        min((source, "offset", in_prompt is false, at)) as place
+        min((source, "offset", not in_prompt, "at")) as place
     from counted group by fingerprint
 ), owners as (
     select fingerprint, arg_min(tenant, (coalesce(began_ms, 9e18::bigint), source, "offset")) as owner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class SecretPass:
         return " ".join(f"{one.redacted} {fingerprint(self.key, one.named).hex()[:8]}" for one in found)
 
 
-def made(key: bytes, window: Window, kinds: Kinds) -> SecretPass:
+def secret_pass(key: bytes, window: Window, kinds: Kinds) -> SecretPass:
     """The pass, with its rules compiled: in the parent, once."""
     return SecretPass(key=key, window=window, prefilter=database(kinds), kinds=kinds)
 
@@ -102,4 +103,4 @@ def _texts(column: pa.Array) -> Iterator[memoryview]:
     _, offsets, values = column.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1].tolist()
     whole = memoryview(values) if values else memoryview(b"")
-    return (whole[start:end] for start, end in zip(ends, ends[1:], strict=False))
+    return (whole[start:end] for start, end in pairwise(ends))

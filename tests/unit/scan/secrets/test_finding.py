@@ -1,0 +1,130 @@
+"""What stands in a text is found whatever it stands in, and what looks like it is not."""
+
+from __future__ import annotations
+
+import base64
+import random
+import uuid
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvfence.scan.secrets.finding import Finder, Kinds, database
+from kvfence.scan.secrets.stretches import CORE_BYTES, MARGIN_BYTES, stretches
+from support.planted_secrets import CARRIERS, KINDS, planted, some
+
+
+@cache
+def finder(*, more=False):
+    kinds = Kinds(personal=more, generic=more)
+    return Finder(kinds, database(kinds))
+
+
+def found(text, *, more=False):
+    return finder(more=more).find(memoryview(text.encode()))
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_found_in_every_carrier(kind, carrier):
+    """Three of four at least: rules of some kinds leave out values that look too much like words."""
+    rng = random.Random(f"{kind} {carrier}")
+    hits = 0
+    for _ in range(4):
+        one = planted(rng, kind)
+        text = CARRIERS[carrier](one.written)
+        at = text.find(one.value[:20])
+        hits += any(each.at - 1 <= at < each.at + each.length for each in found(text))
+    assert hits >= 3
+
+
+def test_what_is_shown_is_a_quarter_at_most():
+    """And never more than the public beginning and four characters."""
+    rng = random.Random(7)
+    for kind in KINDS:
+        one = planted(rng, kind)
+        for each in found(one.written):
+            begins = each.redacted.partition("…")[0]
+            assert len(begins) <= len(one.value) // 4 or not one.value.startswith(begins)
+
+
+def test_one_value_has_one_name_however_it_is_written():
+    """A private key with real line ends and with escaped ones; a connection string to another path."""
+    rng = random.Random(1)
+    key = planted(rng, "private-key-rsa").written
+    (plain,), (escaped,) = found(key), found(key.replace("\n", "\\n"))
+    assert plain.named == escaped.named
+    one = planted(rng, "postgres").written
+    assert found(one)[0].named == found(one.replace("/app", "/other") + "?sslmode=require")[0].named
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://postgres:postgres@localhost/app",
+        "postgres://user:password@host/db and redis://:${REDIS_PASSWORD}@cache/0",
+        "mysql://app:<password>@db.internal/app or mysql://app:****@db.internal/app",
+        "see https://example.com:8080/a@b and mailto:a@b.example",
+        "AKIA" + "IOSFODNN7EXAMPLE is the one of the manual",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        "Authorization: Basic <credentials>, Authorization: Basic dXNlcjpwYXNzd29yZA==",
+    ],
+)
+def test_placeholders_are_none(text):
+    """Words that everybody writes, templates, the examples of manuals."""
+    assert found(text) == []
+
+
+def test_identifiers_and_blobs_are_none():
+    """UUIDs, hashes of git and of content, images in base 64, long hexadecimal."""
+    rng = random.Random(11)
+    lines = []
+    for _ in range(300):
+        lines += [
+            f"request {uuid.UUID(int=rng.getrandbits(128), version=4)} done",
+            f"commit {some(rng, '0123456789abcdef', 40)}\n    sha256:{some(rng, '0123456789abcdef', 64)}",
+            f"![x](data:image/png;base64,{base64.b64encode(rng.randbytes(300)).decode()})",
+        ]
+    assert found("\n".join(lines)) == []
+
+
+def test_personal_data_and_generic_secrets_are_looked_for_on_request():
+    """Checked where they can be; not otherwise."""
+    text = (
+        "write to jo.doe@acme.io or +49 170 1234567; DE89 3704 0044 0532 0130 00 not DE88 3704 0044 0532 0130 00; "
+        "card 4539 1488 0343 6467 not 4539 1488 0343 6468; pwd: 'zX9#kLm2Qw!'; me@example.com"
+    )
+    assert found(text) == []
+    kinds = [one.kind for one in found(text, more=True)]
+    assert kinds == ["personal-email", "personal-phone", "personal-iban", "personal-card", "generic-secret"]
+
+
+@given(st.integers(0, 4 * CORE_BYTES))
+def test_stretches_cover_each_byte_once_with_a_margin(length):
+    """So that what begins anywhere is somebody's, and is seen with what stands around it."""
+    found_ones = list(stretches(length))
+    assert [one.start for one in found_ones] == [0, *(one.end for one in found_ones)][: len(found_ones)]
+    assert sum(one.end - one.start for one in found_ones) == length
+    for one in found_ones:
+        assert one.low == max(0, one.start - MARGIN_BYTES)
+        assert one.high == min(length, one.end + MARGIN_BYTES)
+
+
+@pytest.mark.parametrize("shift", range(-64, 65, 8))
+def test_a_secret_across_a_border_is_found_once(shift):
+    """Wherever the border falls."""
+    rng = random.Random(shift)
+    for kind in ("github-pat", "private-key-rsa", "postgres", "aws-access-key-id"):
+        one = planted(rng, kind)
+        before = ("lorem ipsum " * (CORE_BYTES // 12 + 1))[: CORE_BYTES - len(one.written) // 2 + shift] + "\n"
+        (each,) = found(before + one.written + "\n" + "dolor sit " * 2000)
+        text = (before + one.written).encode()
+        assert one.value.encode() in text[each.at : each.at + each.length] or each.kind == "connection-string"
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_looked_at(raw):
+    """Nothing is raised, and what is found lies inside."""
+    assert all(one.at >= 0 and one.at + one.length <= len(raw) for one in finder(more=True).find(memoryview(raw)))
