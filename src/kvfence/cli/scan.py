@@ -49,12 +49,12 @@ def scan(
     Example: kvfence scan logs/ --exposed-after 681280 --from 2026-08-27 --format json -o scan.json
     """
     with _scanning():
+        from kvfence.scan.credentials.finding import Kinds  # noqa: PLC0415 — the same
+        from kvfence.scan.credentials.fingerprint import key_of  # noqa: PLC0415 — the same
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
         from kvfence.scan.secrecy import no_core_dumps  # noqa: PLC0415 — the same
-        from kvfence.scan.secrets.finding import Kinds  # noqa: PLC0415 — the same
-        from kvfence.scan.secrets.fingerprint import key_of  # noqa: PLC0415 — the same
         from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
 
         began = monotonic()

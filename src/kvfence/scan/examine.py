@@ -9,6 +9,9 @@ from pathlib import Path
 
 from kvfence.findings.exposure import Exposure, Hour, NotRead, TextCoverage
 from kvfence.scan.counting import Counts
+from kvfence.scan.credentials.finding import Kinds
+from kvfence.scan.credentials.rotation import rotation
+from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
 from kvfence.scan.passing.engine import Engine, InThisProcess
 from kvfence.scan.passing.passed import Passed, passed
@@ -16,9 +19,6 @@ from kvfence.scan.passing.pool import Pool
 from kvfence.scan.passing.units import Unit, units_of
 from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
-from kvfence.scan.secrets.finding import Kinds
-from kvfence.scan.secrets.rotation import rotation
-from kvfence.scan.secrets.secret_pass import secret_pass
 from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window

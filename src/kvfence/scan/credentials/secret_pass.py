@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kvfence.scan.credentials.finding import Finder, Kinds, database
+from kvfence.scan.credentials.fingerprint import fingerprint
+from kvfence.scan.credentials.rule import Found
 from kvfence.scan.passing.scan_pass import Kernel
-from kvfence.scan.secrets.finding import Finder, Kinds, database
-from kvfence.scan.secrets.fingerprint import fingerprint
-from kvfence.scan.secrets.rule import Found
 from kvfence.scan.window import Window, inside
 
 SECRETS = pa.schema(

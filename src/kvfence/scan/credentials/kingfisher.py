@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from kvfence.scan.secrets.checksums import can_be_real
-from kvfence.scan.secrets.placeholders import is_placeholder
+from kvfence.scan.credentials.checksums import can_be_real
+from kvfence.scan.credentials.placeholders import is_placeholder
 
 _PUBLIC = re.compile(r"(?:\(\?i\))?(?:\\b)?\(?((?:[A-Za-z0-9_]|\\?-)+)(?=[\[(\\])")
 """The letters that a rule's value begins with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kvfence.errors import UsageError
-from kvfence.scan.secrets.fingerprint import fingerprint, key_of
+from kvfence.scan.credentials.fingerprint import fingerprint, key_of
 
 
 def test_a_key_is_made_once_and_for_its_owner(tmp_path):

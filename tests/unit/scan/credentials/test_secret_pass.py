@@ -7,9 +7,9 @@ import pickle
 import random
 
 from kvfence.scan.batches import batch_of
+from kvfence.scan.credentials.finding import Kinds
+from kvfence.scan.credentials.secret_pass import SECRETS, secret_pass
 from kvfence.scan.exchange import Coverage, Exchange, Place
-from kvfence.scan.secrets.finding import Kinds
-from kvfence.scan.secrets.secret_pass import SECRETS, secret_pass
 from kvfence.scan.window import Window
 from support.planted_secrets import planted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from kvfence.scan.secrets.rotation import rotation
-from kvfence.scan.secrets.secret_pass import SECRETS
+from kvfence.scan.credentials.rotation import rotation
+from kvfence.scan.credentials.secret_pass import SECRETS
 
 
 def row(offset, **changes):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kvfence.scan.secrets.placeholders import entropy_bits, is_placeholder
-from kvfence.scan.secrets.rule import Rule
+from kvfence.scan.credentials.placeholders import entropy_bits, is_placeholder
+from kvfence.scan.credentials.rule import Rule
 
 _BITS_MIN = 3.0
 """A byte. Identifiers and words have less, random values of 12 characters and more have more."""

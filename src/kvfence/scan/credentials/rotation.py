@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from kvfence.findings.exposure import Credential
-from kvfence.scan.secrets.secret_pass import SECRETS
+from kvfence.scan.credentials.secret_pass import SECRETS
 
 MEMORY = "512MB"
 _ROWS = 8192

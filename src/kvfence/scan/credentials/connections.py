@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kvfence.scan.secrets.placeholders import is_placeholder
-from kvfence.scan.secrets.rule import Rule
+from kvfence.scan.credentials.placeholders import is_placeholder
+from kvfence.scan.credentials.rule import Rule
 
 _SCHEMES = (
     rb"https?|wss?|postgres(?:ql)?|mysql|mariadb|mssql|sqlserver|oracle|cockroachdb|clickhouse|snowflake|mongodb|rediss?"

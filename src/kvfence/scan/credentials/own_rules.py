@@ -9,8 +9,8 @@ import re
 from base64 import b64decode
 from binascii import Error
 
-from kvfence.scan.secrets.placeholders import entropy_bits, is_placeholder
-from kvfence.scan.secrets.rule import Rule
+from kvfence.scan.credentials.placeholders import entropy_bits, is_placeholder
+from kvfence.scan.credentials.rule import Rule
 
 _RANDOM_BITS_MIN = 3.0
 """Of 16 random characters of base 32, fewer than 1 in 1,000 has less; words of a language that long have less."""

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kvfence.scan.secrets.checksums import can_be_real, crc_in_base62, passes_luhn, passes_mod_97
+from kvfence.scan.credentials.checksums import can_be_real, crc_in_base62, passes_luhn, passes_mod_97
 from support.planted_secrets import jwt, with_crc
 
 

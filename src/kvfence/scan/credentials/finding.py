@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kvfence.findings.redact import masked_secret
-from kvfence.scan.secrets import kingfisher
-from kvfence.scan.secrets.connections import CONNECTIONS
-from kvfence.scan.secrets.generic import GENERIC
-from kvfence.scan.secrets.own_rules import OWN
-from kvfence.scan.secrets.personal import PERSONAL
-from kvfence.scan.secrets.prefilter import Prefilter, compiled
-from kvfence.scan.secrets.private_keys import PRIVATE_KEYS
-from kvfence.scan.secrets.rule import Found, Rule
-from kvfence.scan.secrets.stretches import Stretch, stretches
+from kvfence.scan.credentials import kingfisher
+from kvfence.scan.credentials.connections import CONNECTIONS
+from kvfence.scan.credentials.generic import GENERIC
+from kvfence.scan.credentials.own_rules import OWN
+from kvfence.scan.credentials.personal import PERSONAL
+from kvfence.scan.credentials.prefilter import Prefilter, compiled
+from kvfence.scan.credentials.private_keys import PRIVATE_KEYS
+from kvfence.scan.credentials.rule import Found, Rule
+from kvfence.scan.credentials.stretches import Stretch, stretches
 
 TEXT_MIN = 12
 """Bytes; nothing shorter is a secret with what names it."""

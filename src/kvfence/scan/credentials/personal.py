@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kvfence.scan.secrets.checksums import passes_luhn, passes_mod_97
-from kvfence.scan.secrets.rule import Rule
+from kvfence.scan.credentials.checksums import passes_luhn, passes_mod_97
+from kvfence.scan.credentials.rule import Rule
 
 _NOBODYS = re.compile(
     rb"@(?:[\w.-]+\.)?(?:example|test|invalid|localhost)(?:\.(?:com|org|net))?$|^(?:git|noreply|no-reply)@|@users\.noreply\.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kvfence.scan.secrets.rule import Rule
+from kvfence.scan.credentials.rule import Rule
 
 BODY_MIN = 64
 """Characters of base 64: the smallest private key there is, Ed25519 in PEM, has 64."""

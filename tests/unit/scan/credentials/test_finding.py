@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvfence.scan.secrets.finding import Finder, Kinds, database
-from kvfence.scan.secrets.stretches import CORE_BYTES, MARGIN_BYTES, stretches
+from kvfence.scan.credentials.finding import Finder, Kinds, database
+from kvfence.scan.credentials.stretches import CORE_BYTES, MARGIN_BYTES, stretches
 from support.planted_secrets import CARRIERS, KINDS, planted, some
 
 
