@@ -75,7 +75,7 @@ def scan(
         sources = sources_of(files, asked=input_format)
         outputs = Outputs(form=output_format, report=output, rotation=rotation)
         outputs.check([source.target for source in sources])
-        seen = examined(sources, asked, Means(workers=workers or given.cores(), work=work))
+        seen = examined(sources, asked, Means(workers=workers or given.cores(), work=work, rules=given.rules_folder()))
         run = run_of("scan", began=began)
     outputs.write(seen, ScanFacts(run=run))
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))

@@ -88,6 +88,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def rules_folder() -> Path:
+    """Where compiled rules are kept for the next run."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "kvfence"
+
+
 def ms_of_option(name: str, text: str | None) -> int | None:
     """A time as milliseconds since 1970; without a zone it is UTC.
 

@@ -46,6 +46,8 @@ class Means:
     workers: int = 1
     work: Path | None = None
     """Where what was found on the way is left, to go on with after a kill; None for a folder that goes with the run."""
+    rules: Path | None = None
+    """A folder that keeps compiled rules from one run to the next, and nothing else; None to compile them each time."""
     on_unit: Callable[[Unit, int], None] = lambda _unit, _of: None
     """Told of each unit of work that is done, and of how many there are."""
 
@@ -63,7 +65,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     with work_folder(means.work) as folder:
         passes = (
             Counts(asked.window),
-            secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets),
+            secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules),
         )
         first = passed(
             passes,

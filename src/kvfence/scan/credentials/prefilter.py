@@ -44,6 +44,17 @@ def compiled(patterns: Sequence[str]) -> bytes:
     return dumped
 
 
+def is_usable(database: bytes) -> bool:
+    """Whether it was compiled, is whole and fits this processor."""
+    import hyperscan  # noqa: PLC0415 — see above
+
+    try:
+        hyperscan.loadb(database, hyperscan.HS_MODE_BLOCK)
+    except hyperscan.HyperscanError:
+        return False
+    return True
+
+
 class Prefilter:
     """Of one thread."""
 

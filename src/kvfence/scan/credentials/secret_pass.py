@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from kvfence.scan.credentials.finding import Finder, Kinds, database
+from kvfence.scan.credentials.finding import Finder, Kinds
 from kvfence.scan.credentials.fingerprint import fingerprint
 from kvfence.scan.credentials.rule import Found
+from kvfence.scan.credentials.rule_store import rules_of
 from kvfence.scan.passing.scan_pass import Kernel
 from kvfence.scan.window import Window, inside
 
@@ -45,7 +47,7 @@ class SecretPass:
     """Of the fingerprints."""
     window: Window
     prefilter: bytes = field(repr=False)
-    """Compiled by `finding.database` for the same `kinds`."""
+    """Compiled by `rule_store.rules_of` for the same `kinds`."""
     kinds: Kinds = field(default_factory=Kinds)
     name: str = "secrets"
     output: pa.Schema = field(default=SECRETS, repr=False)
@@ -82,9 +84,9 @@ class SecretPass:
         return " ".join(f"{one.redacted} {fingerprint(self.key, one.named).hex()[:8]}" for one in found)
 
 
-def secret_pass(key: bytes, window: Window, kinds: Kinds) -> SecretPass:
-    """The pass, with its rules compiled: in the parent, once."""
-    return SecretPass(key=key, window=window, prefilter=database(kinds), kinds=kinds)
+def secret_pass(key: bytes, window: Window, kinds: Kinds, *, rules: Path | None = None) -> SecretPass:
+    """The pass, with its rules compiled: in the parent, once. `rules`: the folder that keeps them for the next run."""
+    return SecretPass(key=key, window=window, prefilter=rules_of(kinds, rules), kinds=kinds)
 
 
 def _found_in(finder: Finder, batch: pa.RecordBatch) -> Iterator[tuple[int, bool, bool, Found]]:
