@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,6 +126,8 @@ def _apart(found: Sequence[tuple[int, Found]]) -> list[Found]:
     """One of those that overlap: ours, then Kingfisher's; in the text as it is, then in what it was before escaping."""
     kept: list[Found] = []
     for _, one in sorted(found, key=lambda each: (each[0], each[1].at, -each[1].length, each[1].kind)):
-        if all(one.at >= other.at + other.length or other.at >= one.at + one.length for other in kept):
-            kept.append(one)
-    return sorted(kept, key=lambda one: one.at)
+        place = bisect_left(kept, one.at, key=lambda other: other.at)
+        is_behind = place == 0 or kept[place - 1].at + kept[place - 1].length <= one.at
+        if is_behind and (place == len(kept) or one.at + one.length <= kept[place].at):
+            kept.insert(place, one)
+    return kept

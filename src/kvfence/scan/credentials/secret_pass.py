@@ -63,8 +63,8 @@ class SecretPass:
         of_rows = batch.select(["source", "offset", "id", "tenant", "began_ms"]).take(pa.array(taken, pa.int64()))
         exposed = inside(self.window, batch).take(pa.array(taken, pa.int64()))
         columns: dict[str, Any] = {name: of_rows[name] for name in ("source", "offset", "began_ms")} | {
-            "id": pa.array([self._name(finder, one) for one in of_rows["id"].to_pylist()], pa.string()),
-            "tenant": pa.array([self._name(finder, one) for one in of_rows["tenant"].to_pylist()], pa.string()),
+            "id": self._names(finder, of_rows["id"]),
+            "tenant": self._names(finder, of_rows["tenant"]),
             "exposed": exposed,
             "in_prompt": pa.array([in_prompt for _, in_prompt, _, _ in found], pa.bool_()),
             "in_own_prompt": pa.array([own for _, _, own, _ in found], pa.bool_()),
@@ -76,9 +76,14 @@ class SecretPass:
         }
         return pa.RecordBatch.from_arrays([columns[each.name] for each in SECRETS], schema=SECRETS)
 
-    def _name(self, finder: Finder, name: str | None) -> str | None:
-        """An id or a tenant as it can be told: where it is itself a secret (a key names its user), redacted."""
-        found = finder.find(memoryview(name.encode())) if name else []
+    def _names(self, finder: Finder, column: pa.Array) -> pa.Array:
+        """Ids or tenants as they can be told: where one is itself a secret (a key names its user), redacted."""
+        names = column.to_pylist()
+        told = {name: self._name(finder, name) for name in set(names) if name is not None}
+        return pa.array([told.get(name) for name in names], pa.string())
+
+    def _name(self, finder: Finder, name: str) -> str:
+        found = finder.find(memoryview(name.encode()))
         if not found:
             return name
         return " ".join(f"{one.redacted} {fingerprint(self.key, one.named).hex()[:8]}" for one in found)

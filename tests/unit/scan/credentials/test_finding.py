@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import time
 import uuid
 from functools import cache
 
@@ -88,6 +89,40 @@ def test_identifiers_and_blobs_are_none():
             f"![x](data:image/png;base64,{base64.b64encode(rng.randbytes(300)).decode()})",
         ]
     assert found("\n".join(lines)) == []
+
+
+def test_a_cut_private_key_is_one_and_words_behind_its_first_line_are_none():
+    """A store that cuts long texts cuts keys; a manual says where the key belongs."""
+    key = planted(random.Random(1), "private-key-rsa").written
+    assert [one.kind for one in found(key[:700])] == ["private-key"]
+    assert found("-----BEGIN PRIVATE KEY-----\n" + "paste the lines of your key between these two " * 9) == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "-----BEGIN PRIVATE KEY-----\n",
+        "postgres://a:",
+        "server=a;",
+        "jdbc:x1:?",
+        "?sv=&",
+        "a@b.",
+        "+1 ",
+        "AKIA",
+        "\\n",
+        "ey",
+    ],
+)
+def test_no_text_takes_long(part):
+    """A megabyte of what a rule begins with and does not end with: under a few seconds, whatever the rule."""
+    began = time.process_time()
+    found(part * (1_000_000 // len(part)), more=True)
+    assert time.process_time() - began < 5
+
+
+def test_very_many_in_one_text_are_all_found():
+    """Thirty thousand addresses."""
+    assert len(found(" ".join(f"u{at}@corp.io" for at in range(30_000)), more=True)) == 30_000
 
 
 def test_personal_data_and_generic_secrets_are_looked_for_on_request():
