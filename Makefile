@@ -48,6 +48,7 @@ bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a lo
 	$(BIN)/python benchmarks/fence_cost.py
 	$(BIN)/python benchmarks/audit_throughput.py
 	$(BIN)/python benchmarks/probe_power.py
+	$(BIN)/python benchmarks/probe_noise.py
 	$(BIN)/python benchmarks/probe_truth.py
 	$(BIN)/python -m pip install --quiet --only-binary ':all:' tiktoken && $(BIN)/python benchmarks/token_counts.py
 

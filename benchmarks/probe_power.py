@@ -8,11 +8,10 @@ asks again and again, and notices that its needle is missing. It is told nothing
 
 A model may lose a marker by itself, leak or not, in a share of its answers (`--noise`). Without noise what the plan
 asks for next does not depend on a leak that nobody saw, so it is made once, and only answers with foreign text are
-judged; that this gives the same figures as the whole loop is checked first. `--false-alarms` asks an endpoint that
-leaks nothing: whole campaigns by their verdict, and a needle test of as many requests.
+judged; that this gives the same figures as the whole loop is checked first. What noise alone does to the verdict is
+shown by `probe_noise.py`.
 
     python benchmarks/probe_power.py [--seeds 200] [--noise 0.01] [--one-of 10 100 1000]
-    python benchmarks/probe_power.py --false-alarms [--seeds 200] [--noise 0.02]
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,7 +30,6 @@ from kvfence.probe.prompts import Recipe, markers_of
 from kvfence.probe.record import Exchange, Seen, Step
 from kvfence.probe.scenarios import SCENARIOS
 from kvfence.probe.target import Bounds
-from kvfence.probe.verdict import overall
 
 CONTEXT = 131_072
 ONE_OF = (10, 100, 1_000)
@@ -101,7 +98,7 @@ def _whole_campaign(endpoint: Endpoint, campaign: Campaign, repeats: int) -> tup
     seen: Seen = ()
     bounds = Bounds(repeats=repeats, requests_max=GIVEN_UP)
     while wanted := next_round(campaign, bounds, seen, SCENARIOS):
-        exchange = endpoint.answer(wanted[0], _recipe(campaign, wanted[0], len(seen)), campaign)
+        exchange = endpoint.answer(wanted[0], recipe_of(campaign, wanted[0], len(seen)), campaign)
         seen += judge.judge((exchange,))
         if seen[-1].result.verdict is LengthVerdict.LEAK:
             return len(seen), True
@@ -113,7 +110,7 @@ def _planned_campaign(endpoint: Endpoint, campaign: Campaign, repeats: int) -> t
     latest: dict[str, Exchange] = {}
     steps = _plan(campaign.depths, repeats)
     for number, step in enumerate(steps):
-        exchange = endpoint.answer(step, _recipe(campaign, step, number), campaign)
+        exchange = endpoint.answer(step, recipe_of(campaign, step, number), campaign)
         if endpoint.leaked:
             judge = Judge(campaign)
             for other in latest.values():
@@ -133,12 +130,13 @@ def _plan(depths: int, repeats: int) -> tuple[Step, ...]:
     seen: Seen = ()
     bounds = Bounds(repeats=repeats, requests_max=GIVEN_UP)
     while wanted := next_round(campaign, bounds, seen, SCENARIOS):
-        exchange = honest.answer(wanted[0], _recipe(campaign, wanted[0], len(seen)), campaign)
+        exchange = honest.answer(wanted[0], recipe_of(campaign, wanted[0], len(seen)), campaign)
         seen += judge.judge((exchange,))
     return tuple(one.exchange.step for one in seen)
 
 
-def _recipe(campaign: Campaign, step: Step, number: int) -> Recipe:
+def recipe_of(campaign: Campaign, step: Step, number: int) -> Recipe:
+    """Of one request's prompt, by its number in the campaign."""
     return Recipe(seed=campaign.seed, tenant=step.tenant, request=number, filler_chars=0, depths=campaign.depths)
 
 
@@ -167,36 +165,6 @@ def by_needle(endpoint: Endpoint, seed: int) -> Noticed:
     raise RuntimeError("nothing was noticed")
 
 
-def false_alarms(seeds: int, noise: float) -> None:
-    """Print what an endpoint that leaks nothing is said to do, where its model loses a marker now and then."""
-    print(
-        f"{seeds} campaigns of an endpoint that leaks nothing; its model loses a marker in {noise:g} of its answers\n"
-    )
-    print("| way | requests each | says that something is wrong | what it says |\n| --- | --- | --- | --- |")
-    for depths, repeats in ((5, 1), (5, REPEATS)):
-        said, made = Counter[str](), []
-        for seed in range(seeds):
-            campaign = Campaign(seed=seed, key=b"power", declared_context=CONTEXT, depths=depths)
-            seen = _all_seen(Endpoint(random.Random(f"{seed}/{repeats}"), 10**12, 0.0, noise), campaign, repeats)
-            said[str(overall(seen, campaign)[0])] += 1
-            made.append(len(seen))
-        requests = round(statistics.median(made))
-        words = ", ".join(f"{count} {verdict}" for verdict, count in said.most_common())
-        wrong = 1 - (said["clean"] + said["inconclusive"]) / seeds
-        print(f"| probe --repeats {repeats} | {requests} | {wrong:.1%} | {words} |")
-        missed = 1 - (1 - noise) ** requests
-        print(f"| needle test | {requests} | {missed:.1%} (computed) | a needle is missing |", flush=True)
-
-
-def _all_seen(endpoint: Endpoint, campaign: Campaign, repeats: int) -> Seen:
-    judge = Judge(campaign)
-    seen: Seen = ()
-    bounds = Bounds(repeats=repeats, requests_max=GIVEN_UP)
-    while wanted := next_round(campaign, bounds, seen, SCENARIOS):
-        seen += judge.judge((endpoint.answer(wanted[0], _recipe(campaign, wanted[0], len(seen)), campaign),))
-    return seen
-
-
 WAYS: tuple[tuple[str, Callable[[Endpoint, int], Noticed]], ...] = (
     ("needle test", by_needle),
     ("probe", lambda endpoint, seed: by_probe(endpoint, seed, depths=5, repeats=1)),
@@ -214,11 +182,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=200)
     options.add_argument("--noise", type=float, default=0.0)
     options.add_argument("--one-of", type=int, nargs="*", default=ONE_OF)
-    options.add_argument("--false-alarms", action="store_true")
     asked = options.parse_args()
-    if asked.false_alarms:
-        false_alarms(asked.seeds, asked.noise or 0.02)
-        return
     _check()
     print(f"{asked.seeds} seeds, noise {asked.noise:g}: median / 90th percentile of requests (share that was a leak)\n")
     print("| leaks in 1 of | of | " + " | ".join(name for name, _ in WAYS) + " |")

@@ -2,7 +2,9 @@
 
 A leak counts at once: a marker with its signs does not come back by chance. Wrong content can be chance, and an error
 can be load, so each counts when it was seen twice at that length, and until then the length is asked for again with
-fresh markers. Wrong once and right twice is a clean length, and the wrong answer is told beside it.
+fresh markers. Wrong once and right twice is a clean length, and the wrong answer is told beside it. Where a length is
+asked for many times, a model loses a marker twice by chance as well: so many have to be wrong that chance does not
+explain them (`chance`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import replace
 from kvfence.findings.depth_recall import added
 from kvfence.findings.leak_rate import LeakRate
 from kvfence.findings.recall import LengthResult, LengthVerdict
+from kvfence.probe.chance import enough
 from kvfence.probe.record import Judged, Round, Scenario, Seen, of_scenario, rounds_made
 from kvfence.probe.refusals import SUCCESS
 
@@ -22,6 +25,8 @@ AGAIN_MAX = 2
 RIGHT = frozenset({LengthVerdict.CLEAN, LengthVerdict.REFUSED})
 UNKNOWN = frozenset({LengthVerdict.ERROR, LengthVerdict.ELSEWHERE, LengthVerdict.INCONCLUSIVE})
 WRONG = frozenset(LengthVerdict) - RIGHT - UNKNOWN - {LengthVerdict.LEAK}
+BY_CHANCE = frozenset({LengthVerdict.LOST, LengthVerdict.GARBLED})
+"""What a model does by itself now and then. Another topic, or a usage that is too small, is no slip of the pen."""
 
 ASKED_ONCE = frozenset({LengthVerdict.REFUSED, LengthVerdict.LEAK})
 
@@ -92,7 +97,7 @@ def once_more(seen: Seen, repeats: int) -> Length | None:
 def row_of(answers: _Answers) -> LengthResult:
     """What several answers at one length show together."""
     counts = Counter(_kinds(answers))
-    verdict = _verdict(counts)
+    verdict = _verdict(answers)
     shown = next((answer for answer in answers if answer.verdict is verdict), answers[0])
     details = [shown.detail]
     if len(answers) > 1:
@@ -115,17 +120,33 @@ def _with_rate(row: LengthResult, answers: _Answers, could_leak: set[int]) -> Le
     return replace(row, leak_rate=LeakRate(seen=leaks, trials=sum(id(answer) in could_leak for answer in answers)))
 
 
-def _verdict(counts: Counter[LengthVerdict]) -> LengthVerdict:
+def _verdict(answers: _Answers) -> LengthVerdict:
+    counts = Counter(_kinds(answers))
     if counts[LengthVerdict.LEAK]:
         return LengthVerdict.LEAK
-    wrong, unknown, right = (_only(counts, kinds) for kinds in (WRONG, UNKNOWN, RIGHT))
-    if wrong.total() >= COUNTS_WHEN_SEEN:
+    unknown, right = (_only(counts, kinds) for kinds in (UNKNOWN, RIGHT))
+    if wrong := _what_counts(answers):
         return _sorted(wrong)[0][0]
     if unknown.total() >= max(COUNTS_WHEN_SEEN, right.total()):
         return _sorted(unknown)[0][0]
     if right == counts or right.total() >= COUNTS_WHEN_SEEN:
         return _sorted(right)[0][0]
     return LengthVerdict.INCONCLUSIVE
+
+
+def _what_counts(answers: _Answers) -> Counter[LengthVerdict]:
+    """The wrong answers that are too many for chance; none where chance explains them."""
+    wrong = [answer for answer in answers if answer.verdict in WRONG]
+    known = [answer for answer in answers if answer.verdict not in UNKNOWN]
+    if len(wrong) >= enough(len(known)):
+        return Counter(answer.verdict for answer in wrong)
+    no_chance = Counter(answer.verdict for answer in wrong if not _may_be_chance(answer))
+    return no_chance if no_chance.total() >= COUNTS_WHEN_SEEN else Counter()
+
+
+def _may_be_chance(answer: LengthResult) -> bool:
+    """Of a wrong answer. Nobody makes up an earlier prompt's marker; and JSON objects have controls of their own."""
+    return answer.verdict in BY_CHANCE and not answer.evidence and answer.scenario != Scenario.JSON_ECHO
 
 
 def _is_decided(answers: _Answers) -> bool:

@@ -1,5 +1,7 @@
 """No verdict from one noisy sample, and one leak is enough."""
 
+from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -68,15 +70,28 @@ def row(*verdicts):
         ([CLEAN] * 9 + [GARBLED], CLEAN),
         ([CLEAN] * 9 + [ERROR] * 2, CLEAN),
         ([CLEAN] * 2 + [ERROR] * 3, ERROR),
-        ([CLEAN] * 9 + [GARBLED] * 2, GARBLED),
+        ([CLEAN] * 3 + [GARBLED] * 2, GARBLED),
+        ([CLEAN] * 9 + [GARBLED] * 2, CLEAN),
+        ([CLEAN] * 9 + [GARBLED] * 3, GARBLED),
+        ([CLEAN] * 9 + [OFF_TOPIC] * 2, OFF_TOPIC),
+        ([CLEAN] * 9 + [OFF_TOPIC] * 2 + [LOST], OFF_TOPIC),
+        ([CLEAN] * 28 + [LOST] * 2, CLEAN),
+        ([CLEAN] * 26 + [LOST] * 4, LOST),
         ([REFUSED, LOST, REFUSED], REFUSED),
     ],
 )
 def test_answers_at_one_length_have_one_verdict(verdicts, expected):
-    """A leak at once; what is wrong when it was seen twice; what was wrong once is told, and does not decide."""
+    """A leak at once; what is wrong when it was seen too often for chance; what was wrong once does not decide."""
     assert row(*verdicts).verdict is expected
     assert dict(row(*verdicts).answers) == {kind: verdicts.count(kind) for kind in verdicts}
     assert row(*verdicts).asked == len(verdicts)
+
+
+def test_an_earlier_prompts_marker_and_a_json_object_count_when_seen_twice():
+    """Neither is a slip: nobody makes the one up, and the other has controls of its own."""
+    for changed in ({"evidence": ("a marker of the same tenant",)}, {"scenario": Scenario.JSON_ECHO}):
+        answers = [harvest(CLEAN).result] * 14 + [replace(harvest(GARBLED).result, **changed)] * 2
+        assert row_of(tuple(answers)).verdict is GARBLED
 
 
 def test_what_was_wrong_once_is_told():
@@ -229,3 +244,22 @@ def test_a_trial_of_the_leak_rate_is_an_answer_that_could_have_shown_one():
     assert (leak_rate(seen).seen, leak_rate(seen).trials) == (1, 3)
     assert leak_rate(seen[:1]).upper_bound == 1
     assert leak_rate(seen[:3]).trials == 2
+
+
+def test_many_repeats_of_a_model_that_slips_are_clean_and_of_a_server_that_loses_are_not():
+    """Sixteen repeats of each length: two wrong answers of them are chance, one in three at length is not."""
+    bounds = Bounds(repeats=16, requests_max=10_000)
+
+    def losing(every):
+        asked = Counter()
+
+        def verdict_of(step, _):
+            if step.part != "harvest" or usual(step) is not CLEAN:
+                return usual(step)
+            asked[step.tokens] += 1
+            return LOST if step.tokens > CONTROL[0] and asked[step.tokens] % every == 0 else CLEAN
+
+        return overall(played(verdict_of, bounds), CAMPAIGN)[0]
+
+    assert losing(every=7) is ProbeVerdict.CLEAN
+    assert losing(every=3) is ProbeVerdict.LOST
