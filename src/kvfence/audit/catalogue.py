@@ -11,11 +11,12 @@ from kvfence.audit.rules import affected_version
 from kvfence.errors import UsageError
 from kvfence.findings.rule_card import RuleCard
 from kvfence.report.probe_cards import PROBE_RULES
+from kvfence.report.scan_cards import SCAN_RULES
 
 
 def cards() -> tuple[RuleCard, ...]:
-    """Every rule of `audit` and of `gate`, and every finding of `probe`, by code."""
-    found = (rule.card for rule in PROBE_RULES.values())
+    """Every rule of `audit` and of `gate`, and every finding of `probe` and `scan`, by code."""
+    found = (rule.card for rule in (*PROBE_RULES.values(), *SCAN_RULES))
     return tuple(sorted((*(rule.card for rule in RULES), *GATE_RULES, *found), key=lambda card: card.code))
 
 

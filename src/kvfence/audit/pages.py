@@ -17,7 +17,7 @@ def page(rule: RuleCard) -> str:
 def index() -> str:
     """The list of all rules by code, Markdown; `kvfence explain CODE` prints a page."""
     lines = "".join(f"| {rule.code} | [{rule.id}]({rule.id}.md) | {rule.title} |\n" for rule in cards())
-    heading = "# Rules of `kvfence audit` and `kvfence gate`, findings of `kvfence probe`"
+    heading = "# Rules of `kvfence audit` and `kvfence gate`, findings of `kvfence probe` and `kvfence scan`"
     return f"{heading}\n\n| code | rule | what it says |\n| --- | --- | --- |\n{lines}"
 
 

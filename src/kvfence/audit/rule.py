@@ -11,6 +11,7 @@ A code is `KVF` and three figures. The first says what the rule is about:
 | KVF5xx | seen at run time: refusals, failed checks, pages read too late |
 | KVF6xx | drift and disagreement: from a baseline, between two nodes, between what is said and what is |
 | KVF7xx | what a probe finds in answers (`report/probe_rules`) |
+| KVF8xx | what a scan finds in past traffic (`report/scan_rules`) |
 
 Take the next free one of its hundred, and add it to `tests/corpus/rule-codes.txt`, from which no line is ever removed.
 """

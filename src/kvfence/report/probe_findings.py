@@ -12,8 +12,9 @@ from kvfence.findings.finding import Evidence, Finding
 from kvfence.findings.origin import Origin
 from kvfence.findings.recall import ForeignMarker, LengthResult, LengthVerdict, ProbeResult, ProbeVerdict
 from kvfence.findings.verdict import Verdict
+from kvfence.report.finding_rule import FindingRule
 from kvfence.report.not_covered import not_covered
-from kvfence.report.probe_cards import PROBE_RULES, ProbeRule
+from kvfence.report.probe_cards import PROBE_RULES
 
 SIGHTS_MAX = 5
 """One is enough for a verdict; a prompt can have 64. The JSON document has all of them."""
@@ -64,7 +65,7 @@ def _findings(result: ProbeResult) -> Iterator[Finding]:
             )
 
 
-def worst_rule(result: ProbeResult) -> ProbeRule | None:
+def worst_rule(result: ProbeResult) -> FindingRule | None:
     """The finding that the verdict over everything rests on; None where nothing was found."""
     if result.outcome is not Verdict.FOUND:
         return None

@@ -17,6 +17,7 @@ class ScanFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    SARIF = "sarif"
     HTML = "html"
 
 
@@ -35,6 +36,10 @@ def rendered(seen: Exposure, form: ScanFormat, facts: ScanFacts) -> str:
             from kvfence.report import scan_csv  # noqa: PLC0415 — the same
 
             return scan_csv.table(plain_scan(seen))
+        case ScanFormat.SARIF:
+            from kvfence.report import scan_sarif  # noqa: PLC0415 — the same
+
+            return json_text(scan_sarif.document(plain_scan(seen), facts.run))
         case ScanFormat.HTML:
             from kvfence.report import scan_html  # noqa: PLC0415 — the same
 

@@ -100,15 +100,19 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 
 def _exposed(seen: Exposure) -> str:
-    asked = f"{seen.exposed:,} of {counted(seen.requests, 'request')} {_are(seen.exposed)} in the window asked about."
+    return " ".join(_of_exposure(seen))
+
+
+def _of_exposure(seen: Exposure) -> Iterator[str]:
+    yield f"{seen.exposed:,} of {counted(seen.requests, 'request')} {_are(seen.exposed)} in the window asked about."
+    if seen.matches:
+        answered = len({(match.response.id, match.response.where) for match in seen.matches})
+        yield f"{counted(answered, 'answer carries', 'answers carry')} text of another request."
+    elif seen.requests and "foreign text" not in seen.not_looked_for:
+        yield "No answer was seen to carry text of another request."
     if seen.signs:
-        showing = len({sign.request.id for sign in seen.signs})
-        asked += f" {counted(showing, 'request shows', 'requests show')} signs of lost context, which is no proof."
-    if not seen.matches:
-        known = "foreign text" not in seen.not_looked_for and seen.requests
-        return f"{asked} No answer was seen to carry text of another request." if known else asked
-    answered = len({match.response.id for match in seen.matches})
-    return f"{asked} {counted(answered, 'answer carries', 'answers carry')} text of another request."
+        showing = len({(sign.request.id, sign.request.where) for sign in seen.signs})
+        yield f"{counted(showing, 'request shows', 'requests show')} signs of lost context, which is no proof."
 
 
 def _whose(seen: Exposure) -> str:

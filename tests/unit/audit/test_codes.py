@@ -15,7 +15,7 @@ from kvfence.report.audit_json import document
 from support.audit_logs import CORPUS, INCIDENT
 from support.programs import assert_one_clear_line, run_kvfence
 
-CODE = re.compile(r"KVF[1-7]\d\d")
+CODE = re.compile(r"KVF[1-8]\d\d")
 ISSUED = [
     tuple(line.split())
     for line in (CORPUS / "rule-codes.txt").read_text("utf-8").splitlines()

@@ -15,7 +15,8 @@ from xmlschema import XMLSchema
 from kvfence.audit.catalogue import card_of
 from kvfence.findings.recall import LengthVerdict, ProbeResult, ProbeVerdict
 from kvfence.findings.verdict import Verdict
-from kvfence.report.probe_cards import PROBE_RULES, ProbeRule
+from kvfence.report.finding_rule import FindingRule
+from kvfence.report.probe_cards import PROBE_RULES
 from kvfence.report.probe_findings import as_audit
 from kvfence.report.probe_formats import ProbeFormat
 from support.audit_logs import CORPUS
@@ -148,7 +149,7 @@ def test_codes_are_of_their_own_range():
 
 
 @pytest.mark.parametrize("rule", PROBE_RULES.values(), ids=lambda rule: rule.card.id)
-def test_a_finding_says_all_and_explain_knows_it(rule: ProbeRule):
+def test_a_finding_says_all_and_explain_knows_it(rule: FindingRule):
     """What it says, why it matters, how bad it is, what to do first; its page is the one that `explain` prints."""
     for heading in ("## What it says", "## Why it matters", "## How bad", "## In the first hour"):
         assert heading in rule.card.page

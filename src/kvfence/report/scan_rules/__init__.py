@@ -1,0 +1,1 @@
+"""What each finding of a scan means, one a file: its docstring is its page, which `kvfence explain` prints."""
