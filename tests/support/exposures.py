@@ -103,9 +103,9 @@ def exposure_of(text: str) -> Exposure:
     )
 
 
-def written(seen: Exposure, form: ScanFormat) -> str:
+def written(seen: Exposure, form: ScanFormat, *, letter_for: str | None = None) -> str:
     """The scan in that format, of a run at a fixed time."""
-    return rendered(seen, form, ScanFacts(run=RUN, read=READ))
+    return rendered(seen, form, ScanFacts(run=RUN, read=READ, letter_for=letter_for))
 
 
 times = st.none() | st.integers(-(2**63), 2**63 - 1)

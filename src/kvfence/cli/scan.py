@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from kvfence.cli import scan_options as given
 from kvfence.cli.audit_output import ExitZeroOption, OutputOption
 from kvfence.cli.output import exit_code, run_of
+from kvfence.cli.scan_custody import opened
 from kvfence.cli.scan_output import Outputs
 from kvfence.errors import KvfenceError, UnsupportedError, UsageError
 from kvfence.report.scan_facts import ScanFacts
@@ -34,6 +36,8 @@ def scan(
     output_format: given.FormatOption = ScanFormat.TABLE,
     output: OutputOption = None,
     rotation: given.Rotation = None,
+    letter_for: given.LetterFor = None,
+    trail: given.Trail = None,
     exit_zero: ExitZeroOption = False,
 ) -> None:
     """Did it happen to us, which answers, whose text, what must be rotated? Read from logs of requests and answers.
@@ -51,6 +55,7 @@ def scan(
     with _scanning():
         from kvfence.scan.credentials.finding import Kinds  # noqa: PLC0415 — the same
         from kvfence.scan.credentials.fingerprint import key_of  # noqa: PLC0415 — the same
+        from kvfence.scan.custody import seen_after, seen_before  # noqa: PLC0415 — the same
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
@@ -73,11 +78,14 @@ def scan(
             fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
         )
         sources = sources_of(files, asked=input_format)
-        outputs = Outputs(form=output_format, report=output, rotation=rotation)
+        outputs = Outputs(form=output_format, report=output, rotation=rotation, letter_for=letter_for, trail=trail)
         outputs.check([source.target for source in sources])
+        before = seen_before(sources)
+        custody = opened(before, partial(seen_after, sources, before, hashed=trail is not None), trail)
         seen = examined(sources, asked, Means(workers=workers or given.cores(), work=work, rules=given.rules_folder()))
-        run = run_of("scan", began=began)
-    outputs.write(seen, ScanFacts(run=run))
+        run, read = custody.run(run_of("scan", began=began)), custody.read()
+    outputs.write(seen, ScanFacts(run=run, read=read, letter_for=letter_for))
+    custody.close(run, seen, read=read, wrote=outputs.files())
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))
 
 

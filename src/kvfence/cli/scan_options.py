@@ -81,6 +81,22 @@ Rotation = Annotated[
     Path | None,
     typer.Option("--rotation", metavar="FILE", help="Write the list of secrets to rotate here: FILE.csv or FILE.md."),
 ]
+LetterFor = Annotated[
+    str | None,
+    typer.Option(
+        "--letter-for",
+        metavar="TENANT",
+        help="With --format markdown: a letter to that tenant, of what concerns it alone; else one to a regulator.",
+    ),
+]
+Trail = Annotated[
+    Path | None,
+    typer.Option(
+        "--trail",
+        metavar="FILE",
+        help="Add to this audit trail what is read, with SHA-256, and what is written: a line before and a line after.",
+    ),
+]
 
 
 def cores() -> int:

@@ -22,6 +22,8 @@ class Outputs:
     form: ScanFormat
     report: Path | None
     rotation: Path | None
+    letter_for: str | None = None
+    trail: Path | None = None
 
     def check(self, read: Iterable[str]) -> None:
         """Find out before hours of work whether all of it can be written.
@@ -34,7 +36,9 @@ class Outputs:
             from kvfence.report.scan_rotation import writer_for  # noqa: PLC0415 — only who asks pays for it
 
             writer_for(self.rotation)
-        files = list(self.files())
+        if self.letter_for is not None and self.form is not ScanFormat.MARKDOWN:
+            raise UsageError("--letter-for writes a letter: give it with --format markdown")
+        files = [*self.files(), *([] if self.trail is None else [self.trail])]
         for file in files:
             check_not_read(file, read)
         if len({os.path.realpath(file) for file in files}) < len(files):
@@ -42,7 +46,7 @@ class Outputs:
         check_writable(*files)
 
     def files(self) -> Iterator[Path]:
-        """Those that are written."""
+        """Those that are written; the trail is added to."""
         yield from (file for file in (self.report, self.rotation) if file is not None)
 
     def write(self, seen: Exposure, facts: ScanFacts) -> None:

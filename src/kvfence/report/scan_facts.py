@@ -18,6 +18,8 @@ class ScanFacts:
 
     run: Run
     read: tuple[FileRead, ...] = ()
+    letter_for: str | None = None
+    """The tenant to whom the letter goes; None for one to a regulator."""
 
 
 def digest(seen: Exposure) -> str:

@@ -19,6 +19,7 @@ class ScanFormat(StrEnum):
     CSV = "csv"
     SARIF = "sarif"
     HTML = "html"
+    MARKDOWN = "markdown"
 
 
 def rendered(seen: Exposure, form: ScanFormat, facts: ScanFacts) -> str:
@@ -44,5 +45,9 @@ def rendered(seen: Exposure, form: ScanFormat, facts: ScanFacts) -> str:
             from kvfence.report import scan_html  # noqa: PLC0415 — the same
 
             return scan_html.document(seen, facts) + "\n"
+        case ScanFormat.MARKDOWN:
+            from kvfence.report import scan_letter  # noqa: PLC0415 — the same
+
+            return scan_letter.document(seen, facts)
         case _:
             assert_never(form)

@@ -20,9 +20,9 @@ cannot be told apart, and the finding says how many.
 ## In the first hour
 
 1. **Stop it.** `kvfence audit` the workers, and refuse prompts over the length that it names.
-2. **Keep.** Copy the logs to where nothing rotates them.
+2. **Keep.** Copy the logs to where nothing rotates them; `--trail` notes what was read, by its hash.
 3. **Rotate.** The secrets of `--rotation`, those first that stood in an answer to somebody else.
-4. **Tell.** Those whose text it is, and those who were shown it: the report names both.
+4. **Tell.** `--format markdown` writes a letter in figures, without any text; `--letter-for` one to a tenant.
 """
 
 from kvfence.findings.finding import Confidence, Severity
