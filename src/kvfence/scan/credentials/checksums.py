@@ -30,7 +30,7 @@ def can_be_real(value: bytes) -> bool:
     if crc := _WITH_CRC.fullmatch(value):
         return crc_in_base62(crc[1]) == crc[2]
     if token := _JWT.match(value):
-        return _is_jose_header(token[1])
+        return has_jose_header(token[1])
     return True
 
 
@@ -48,7 +48,8 @@ def passes_mod_97(iban: str) -> bool:
     return int((iban[4:] + iban[:4]).translate(_IBAN_DIGITS)) % 97 == 1
 
 
-def _is_jose_header(part: bytes) -> bool:
+def has_jose_header(part: bytes) -> bool:
+    """RFC 7515: an object with the algorithm, or at least the type, in base 64."""
     try:
         header = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
     except (binascii.Error, ValueError, RecursionError):

@@ -12,12 +12,14 @@ from kvfence.findings.redact import masked_secret
 from kvfence.scan.credentials import kingfisher
 from kvfence.scan.credentials.connections import CONNECTIONS
 from kvfence.scan.credentials.generic import GENERIC
+from kvfence.scan.credentials.kingfisher import Hit
 from kvfence.scan.credentials.own_rules import OWN
 from kvfence.scan.credentials.personal import PERSONAL
 from kvfence.scan.credentials.prefilter import Prefilter, compiled
 from kvfence.scan.credentials.private_keys import PRIVATE_KEYS
 from kvfence.scan.credentials.rule import Found, Rule
-from kvfence.scan.credentials.stretches import Stretch, stretches
+from kvfence.scan.credentials.signed_tokens import TOKENS
+from kvfence.scan.credentials.stretches import NARROW_BYTES, WIDE_BYTES, Stretch, stretches
 
 TEXT_MIN = 12
 """Bytes; nothing shorter is a secret with what names it."""
@@ -38,12 +40,12 @@ class Kinds:
     def rules(self) -> tuple[Rule, ...]:
         """Those of our own, those that decide first before others."""
         more = PERSONAL * self.personal + GENERIC * self.generic
-        return PRIVATE_KEYS + CONNECTIONS + OWN + more
+        return PRIVATE_KEYS + TOKENS + CONNECTIONS + OWN + more
 
 
 def database(kinds: Kinds) -> bytes:
     """What a `Finder` needs; compiled once, about a second."""
-    return compiled([*(rule.pattern.decode() for rule in kinds.rules), *kingfisher.patterns()])
+    return compiled([*((rule.begins or rule.pattern).decode() for rule in kinds.rules), *kingfisher.patterns()])
 
 
 class Finder:
@@ -61,17 +63,20 @@ class Finder:
         """All in it, in its order, none over another."""
         if len(text) < TEXT_MIN:
             return []
-        found = [one for stretch in stretches(len(text)) for one in self._in_stretch(text, stretch)]
-        return _apart(found)
+        narrow = (one for wide in stretches(0, len(text), len(text), WIDE_BYTES) for one in self._in_wide(text, wide))
+        return _apart([one for stretch in narrow for one in self._in_narrow(text, stretch)])
 
-    def _in_stretch(self, text: memoryview, stretch: Stretch) -> Iterator[tuple[int, Found]]:
+    def _in_wide(self, text: memoryview, wide: Stretch) -> Iterator[Stretch]:
+        if self._prefilter.hits(text[wide.low : wide.high]):
+            yield from stretches(wide.start, wide.end, len(text), NARROW_BYTES)
+
+    def _in_narrow(self, text: memoryview, stretch: Stretch) -> Iterator[tuple[int, Found]]:
         view = text[stretch.low : stretch.high]
         hits = self._prefilter.hits(view)
         if not hits:
             return
         raw = bytes(view)
         plain = unescaped(raw)
-        begins = range(stretch.start - stretch.low, stretch.end - stretch.low)
         for number in hits:
             if number < len(self._rules):
                 rule, pattern = self._rules[number]
@@ -79,12 +84,13 @@ class Finder:
                     yield from _by_long_rule(rule, pattern, text, stretch)
                     continue
                 for rank, form in ((0, raw), (1, plain)):
-                    yield from ((rank, one) for one in _by_rule(rule, pattern, form, stretch.low, begins))
+                    yield from ((rank, one) for one in _by_rule(rule, pattern, form, stretch))
         if hits[-1] >= len(self._rules):
             for rank, form in ((2, raw), (3, plain.translate(_SEPARATORS))):
                 for hit in self._kingfisher.hits(form):
-                    if hit.start in begins:
-                        yield rank, _found(stretch.low + hit.start, hit.value, hit.kind, hit.public)
+                    at = stretch.low + hit.start
+                    if stretch.start <= at < stretch.end:
+                        yield rank, _found(at, hit)
 
 
 def unescaped(raw: bytes) -> bytes:
@@ -94,20 +100,22 @@ def unescaped(raw: bytes) -> bytes:
     return (raw[:-1] + b" " if raw.endswith(b".") else raw).translate(_NO_BACKSLASH)
 
 
-def _by_rule(rule: Rule, pattern: re.Pattern[bytes], form: bytes, low: int, begins: range) -> Iterator[Found]:
+def _by_rule(rule: Rule, pattern: re.Pattern[bytes], form: bytes, stretch: Stretch) -> Iterator[Found]:
     for match in pattern.finditer(form):
-        if match.start("secret") in begins and rule.is_one(match):
-            yield _of_rule(rule, match, low + match.start("secret"))
+        at = stretch.low + match.start("secret")
+        if stretch.start <= at < stretch.end and rule.is_one(match):
+            yield _of_rule(rule, match, at)
 
 
 def _by_long_rule(
     rule: Rule, pattern: re.Pattern[bytes], text: memoryview, stretch: Stretch
 ) -> Iterator[tuple[int, Found]]:
     """Its matches begin where its secrets do."""
-    raw = bytes(text[stretch.low : stretch.end + rule.reach_bytes])
-    for match in pattern.finditer(raw):
+    for match in pattern.finditer(bytes(text[stretch.low : stretch.end + rule.reach_bytes])):
         at = stretch.low + match.start("secret")
-        if stretch.start <= at < stretch.end and rule.is_one(match):
+        if at >= stretch.end:
+            return
+        if stretch.start <= at and rule.is_one(match):
             yield 0, _of_rule(rule, match, at)
 
 
@@ -117,9 +125,9 @@ def _of_rule(rule: Rule, match: re.Match[bytes], at: int) -> Found:
     return Found(at=at, length=len(value), kind=rule.kind, named=rule.named(match), redacted=shown)
 
 
-def _found(at: int, value: bytes, kind: str, public: int) -> Found:
-    shown = masked_secret(value.decode(errors="replace"), public=public)
-    return Found(at=at, length=len(value), kind=kind, named=value, redacted=shown)
+def _found(at: int, hit: Hit) -> Found:
+    shown = masked_secret(hit.value.decode(errors="replace"), public=hit.public)
+    return Found(at=at, length=len(hit.value), kind=hit.kind, named=hit.value, redacted=shown)
 
 
 def _apart(found: Sequence[tuple[int, Found]]) -> list[Found]:

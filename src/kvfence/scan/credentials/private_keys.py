@@ -36,6 +36,7 @@ PRIVATE_KEYS = (
         is_one=_has_body,
         named=_body,
         reach_bytes=65_536,
+        begins=rb"-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY",
         said="private key",
     ),
 )

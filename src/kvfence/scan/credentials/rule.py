@@ -44,6 +44,8 @@ class Rule:
     """What the shape cannot say: a checksum, a placeholder."""
     named: Callable[[re.Match[bytes]], bytes] = as_written
     reach_bytes: int = 0
-    """Where it can be longer than a window's margin: how much of the text from its beginning is looked at."""
+    """Where it can be longer than a stretch's margin: how much of the text from its beginning is looked at."""
+    begins: bytes = b""
+    """Of such a one, the pattern that the first look goes by."""
     said: str = ""
     """What is shown in place of its first bytes, where they are somebody's."""

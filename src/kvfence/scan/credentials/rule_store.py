@@ -44,7 +44,7 @@ def _is_own(folder: Path) -> bool:
 def _name(kinds: Kinds) -> str:
     """Another one for other rules, other releases of what compiles them, and another way of ours to loosen them."""
     said = [
-        *(rule.pattern for rule in kinds.rules),
+        *(rule.begins or rule.pattern for rule in kinds.rules),
         *(version(name).encode() for name in ("hyperscan", "kingfisher-secret-scanner")),
         *(Path(str(module.__file__)).read_bytes() for module in (prefilter, kingfisher)),
         platform.machine().encode(),

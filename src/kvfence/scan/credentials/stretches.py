@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-CORE_BYTES = 65_536
-MARGIN_BYTES = 8_192
-"""On both sides: what a rule may need before and behind. A longer secret is found as far as the margin goes; private
-keys have a reach of their own."""
+WIDE_BYTES = 65_536
+"""The first look goes by these; where it sees something, it goes by narrow ones again."""
+NARROW_BYTES = 8_192
+MARGIN_BYTES = 4_096
+"""On both sides: what a rule may need before and behind. What is longer is looked at again from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,8 @@ class Stretch:
     high: int
 
 
-def stretches(length: int) -> Iterator[Stretch]:
-    """Of a text of that many bytes, in its order."""
-    for start in range(0, length, CORE_BYTES):
-        end = min(start + CORE_BYTES, length)
-        yield Stretch(max(0, start - MARGIN_BYTES), start, end, min(end + MARGIN_BYTES, length))
+def stretches(start: int, end: int, length: int, size: int) -> Iterator[Stretch]:
+    """Of [`start`, `end`) of a text of `length` bytes, in its order, with `size` bytes of its own each."""
+    for at in range(start, end, size):
+        stop = min(at + size, end)
+        yield Stretch(max(0, at - MARGIN_BYTES), at, stop, min(stop + MARGIN_BYTES, length))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvfence.scan.credentials.finding import Finder, Kinds, database
-from kvfence.scan.credentials.stretches import CORE_BYTES, MARGIN_BYTES, stretches
+from kvfence.scan.credentials.stretches import MARGIN_BYTES, NARROW_BYTES, WIDE_BYTES, stretches
 from support.planted_secrets import CARRIERS, KINDS, planted, some
 
 
@@ -136,10 +136,10 @@ def test_personal_data_and_generic_secrets_are_looked_for_on_request():
     assert kinds == ["personal-email", "personal-phone", "personal-iban", "personal-card", "generic-secret"]
 
 
-@given(st.integers(0, 4 * CORE_BYTES))
-def test_stretches_cover_each_byte_once_with_a_margin(length):
+@given(st.integers(0, 3 * WIDE_BYTES), st.sampled_from([WIDE_BYTES, NARROW_BYTES]))
+def test_stretches_cover_each_byte_once_with_a_margin(length, size):
     """So that what begins anywhere is somebody's, and is seen with what stands around it."""
-    found_ones = list(stretches(length))
+    found_ones = list(stretches(0, length, length, size))
     assert [one.start for one in found_ones] == [0, *(one.end for one in found_ones)][: len(found_ones)]
     assert sum(one.end - one.start for one in found_ones) == length
     for one in found_ones:
@@ -147,16 +147,27 @@ def test_stretches_cover_each_byte_once_with_a_margin(length):
         assert one.high == min(length, one.end + MARGIN_BYTES)
 
 
-@pytest.mark.parametrize("shift", range(-64, 65, 8))
-def test_a_secret_across_a_border_is_found_once(shift):
+@pytest.mark.parametrize("border", [NARROW_BYTES, WIDE_BYTES])
+@pytest.mark.parametrize("shift", range(-64, 65, 16))
+def test_a_secret_across_a_border_is_found_once(border, shift):
     """Wherever the border falls."""
     rng = random.Random(shift)
     for kind in ("github-pat", "private-key-rsa", "postgres", "aws-access-key-id"):
         one = planted(rng, kind)
-        before = ("lorem ipsum " * (CORE_BYTES // 12 + 1))[: CORE_BYTES - len(one.written) // 2 + shift] + "\n"
-        (each,) = found(before + one.written + "\n" + "dolor sit " * 2000)
-        text = (before + one.written).encode()
+        before = ("lorem ipsum " * (border // 12 + 1))[: border - len(one.written) // 2 + shift] + "\n"
+        text = (before + one.written + "\n" + "dolor sit " * 2000).encode()
+        (each,) = finder().find(memoryview(text))
         assert one.value.encode() in text[each.at : each.at + each.length] or each.kind == "connection-string"
+
+
+def test_a_long_token_is_named_by_all_of_it_wherever_it_stands():
+    """Claims may be many; a margin does not cut them."""
+    rng = random.Random(4)
+    header, claims, signature = planted(rng, "jwt").value.split(".")
+    token = ".".join([header, claims + some(rng, "abcDEF0123456789", 9000), signature])
+    places = [found("x " * at + token + " end. " + "y " * 9000) for at in (0, 2000, 4000, 5000)]
+    assert {one.named for each in places for one in each} == {token.encode()}
+    assert [len(each) for each in places] == [1, 1, 1, 1]
 
 
 @given(st.binary(max_size=400))
