@@ -32,13 +32,28 @@ _BY_ITS_PAIR = {
 }
 """Rules that match much, and report only what has the other, which matches little, beside it."""
 
+_OURS = frozenset(
+    f"betterleaks.{name}"
+    for name in (
+        "generic-credential-uri",
+        "jwt",
+        "langfuse-secret-key.1",
+        "mongodb-connection-string",
+        "planetscale-api-token",
+        "private-key",
+    )
+)
+"""What rules of our own find all of, which come first."""
+
 
 def patterns() -> list[str]:
     """Whenever a rule reports something, one of these has matched near it."""
     rules = _rules()
     details = [rules.detail(one["id"]) for one in rules.metadata()]
     by_id = {one["id"]: one["detection_regex"] for one in details}
-    return [by_id[_BY_ITS_PAIR.get(one["id"], one["id"])] for one in details if one["visible"]]
+    return [
+        by_id[_BY_ITS_PAIR.get(one["id"], one["id"])] for one in details if one["visible"] and one["id"] not in _OURS
+    ]
 
 
 @cache
