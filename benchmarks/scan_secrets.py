@@ -34,7 +34,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kvfence.scan.batches import batch_of
 from kvfence.scan.credentials.finding import Kinds, database
 from kvfence.scan.credentials.secret_pass import SecretPass
 from kvfence.scan.exchange import Unread
@@ -184,9 +183,9 @@ def _cpu() -> float:
 def _kernel(records: list[Record], path: Path) -> Result:
     """Ours alone, on the batches that the reader makes, in one process."""
     kernel = SecretPass(key=b"k" * 32, window=Window(), prefilter=database(Kinds())).ready()
-    kernel(batch_of([]))
     (source,) = sources_of([str(path)])
     batches = [batch for batch in batches_of(source) if not isinstance(batch, Unread)]
+    kernel(batches[0].slice(0, 50))  # the second look is loaded when it is first needed
     result = Result("kvfence, the kernel alone", path.stat().st_size, records)
     with result.timed():
         done = [kernel(batch) for batch in batches]
@@ -249,15 +248,13 @@ def _betterleaks(peers: Path, records: list[Record], path: Path) -> Result:
 def _detect_secrets(peers: Path, records: list[Record], path: Path) -> Result:
     program = str(peers / "bin" / "detect-secrets")
     part = path.with_name("part.jsonl")
-    lines, size = [], 0
-    for line in sorted(path.read_text().splitlines(keepends=True), key=len):
-        if size + len(line) > SLOW_BYTES:
-            break
-        lines.append((json.loads(line)["id"], line))
-        size += len(line)
-    part.write_text("".join(line for _, line in lines))
-    taken = [records[int(name[1:])] for name, _ in lines]
-    result = Result(f"detect-secrets {_told(program)}, on its {size / 1000:.0f} kB of shortest lines", size, taken)
+    every = sorted(zip(path.read_text().splitlines(keepends=True), records, strict=True), key=lambda one: len(one[0]))
+    lines = list(_up_to([one for one in every if one[1].kind], SLOW_BYTES // 2))
+    lines += _up_to([one for one in every if not one[1].kind], SLOW_BYTES // 2)
+    size = sum(len(line) for line, _ in lines)
+    part.write_text("".join(line for line, _ in lines))
+    taken = [record for _, record in lines]
+    result = Result(f"detect-secrets {_told(program)}, on {size / 1000:.0f} kB of short lines", size, taken)
     with result.timed():
         command = [program, "scan", "--no-verify", "--all-files", part.name]
         ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=part.parent)
@@ -266,6 +263,14 @@ def _detect_secrets(peers: Path, records: list[Record], path: Path) -> Result:
         is_it = hashlib.sha1(taken[number].value.encode()).hexdigest() == one["hashed_secret"]
         result.judge(number, taken[number].value if is_it else "", one["type"])
     return result
+
+
+def _up_to(lines: list[tuple[str, Record]], size: int) -> Iterator[tuple[str, Record]]:
+    for one in lines:
+        size -= len(one[0])
+        if size < 0:
+            return
+        yield one
 
 
 def _told(program: str) -> str:
@@ -285,7 +290,7 @@ def _page(records: list[Record], size: int, results: list[Result]) -> str:
             f"Python {platform.python_version()}, hyperscan {version('hyperscan')}."
         ),
         "",
-        "| | MB a second of CPU | the kernel is times as fast | MB a second by the clock | secrets found | in clean text |",
+        "| | MB a second of CPU | the kernel is faster by | MB a second by the clock | secrets found | in clean text |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for one in results:
@@ -294,7 +299,7 @@ def _page(records: list[Record], size: int, results: list[Result]) -> str:
         there = sum(bool(record.kind) for record in one.records)
         found = f"{len(one.hits):,} of {there:,} | {one.false.total():,}" if one.is_judged else "the same | the same"
         by_clock = _figure(one.size / one.wall_s / 1e6)
-        lines.append(f"| {one.name} | {_figure(speed)} | {times:,.1f} | {by_clock} | {found} |")
+        lines.append(f"| {one.name} | {_figure(speed)} | × {times:,.1f} | {by_clock} | {found} |")
     shown = [one for one in results if one.is_judged and one.size == size]
     lines += [
         "",
