@@ -299,7 +299,7 @@ def _page(records: list[Record], size: int, results: list[Result]) -> str:
         there = sum(bool(record.kind) for record in one.records)
         found = f"{len(one.hits):,} of {there:,} | {one.false.total():,}" if one.is_judged else "the same | the same"
         by_clock = _figure(one.size / one.wall_s / 1e6)
-        lines.append(f"| {one.name} | {_figure(speed)} | × {times:,.1f} | {by_clock} | {found} |")
+        lines.append(f"| {one.name} | {_figure(speed)} | {times:,.1f} times | {by_clock} | {found} |")
     shown = [one for one in results if one.is_judged and one.size == size]
     lines += [
         "",
