@@ -66,7 +66,7 @@ def line(seeds: int, noise: float, losing: float, repeats: int) -> str:
     said, by_two, made = Counter[str](), 0, []
     for seed in range(seeds):
         campaign = Campaign(seed=seed, key=b"power", declared_context=CONTEXT)
-        rng = random.Random(f"{seed}/{repeats}/{losing}")  # a run that can be repeated
+        rng = random.Random(f"{seed}/{repeats}/{losing}" if losing else f"{seed}/{repeats}")  # can be repeated
         seen = seen_of(Losing(rng, NEVER, 0.0, noise, slips=noise, loses=losing), campaign, repeats)
         said[overall(seen, campaign)[0]] += 1
         by_two += any(is_wrong_by_two(row) for row in harvests(seen))
