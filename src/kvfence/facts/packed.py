@@ -9,19 +9,21 @@ import io
 import sys
 import zlib
 from collections.abc import Callable
-from typing import IO
+from typing import IO, Any
 
 from kvfence.errors import TargetError
 
 _MAGICS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
 _BUFFER_BYTES = 1 << 18
+_ZSTD_PIECE_BYTES = 1 << 12
+"""So small, since each 4 bytes of a hostile stream may stand for 128 KiB."""
 
 
 class Inside(io.RawIOBase):
     """The text inside a packed stream, up to where it is whole."""
 
     def __init__(self, stream: IO[bytes], kind: str) -> None:
-        self._stream, self._kind = stream, kind
+        self._stream, self._kind, self._rest = stream, kind, b""
         self.gap: str | None = None
         """A sentence's end, once the reading has come to a place where it could not go on."""
 
@@ -34,14 +36,15 @@ class Inside(io.RawIOBase):
         if self.gap:
             return 0
         try:
-            piece = self._piece(len(buffer))
+            piece = self._rest or self._piece(len(buffer))
         except EOFError:
             self.gap = f"it ends in the middle of its {self._kind} stream; what stands before was read"
         except _broken() as error:
             self.gap = f"its {self._kind} stream is broken ({error}); what stands before was read"
         else:
-            buffer[: len(piece)] = piece
-            return len(piece)
+            size = min(len(piece), len(buffer))
+            buffer[:size], self._rest = piece[:size], piece[size:]
+            return size
         return 0
 
     def _piece(self, size: int) -> bytes:
@@ -99,8 +102,36 @@ def _zstd(source: io.BufferedReader, shown: str) -> IO[bytes]:
             f"{shown}: compressed with zstd; pip install zstandard, or unpack it on the way: "
             f"zstdcat {shown} | kvfence audit -"
         ) from error
-    reader: IO[bytes] = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-    return reader
+    return _ZstdFrames(source, zstandard.ZstdDecompressor().decompressobj)  # type: ignore[return-value]  # the same
+
+
+class _ZstdFrames(io.RawIOBase):
+    """The frames of a zstd stream one after another; the package's own reader does not tell where one is cut off."""
+
+    def __init__(self, source: IO[bytes], begin: Callable[[], Any]) -> None:
+        self._source, self._begin = source, begin
+        self._frame = begin()
+        self._rest, self._is_within = b"", False
+
+    def read1(self, _size: int) -> bytes:
+        """The next of it, at most as much as one small piece unpacks to; nothing at the end.
+
+        Raises:
+            EOFError: the last frame is not whole.
+        """
+        while True:
+            piece = self._rest or self._source.read(_ZSTD_PIECE_BYTES)
+            if not piece:
+                if self._is_within:
+                    raise EOFError
+                return b""
+            self._rest, self._is_within = b"", True
+            content: bytes = self._frame.decompress(piece)
+            if self._frame.eof:
+                self._rest, self._is_within = self._frame.unused_data, False
+                self._frame = self._begin()
+            if content:
+                return content
 
 
 _OPENERS: dict[str, Callable[[io.BufferedReader, str], IO[bytes]]] = {

@@ -28,6 +28,8 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _ARRAY = re.compile(rb"\s*\[\s*(?:[\[{\"\]]|$)")
 _COLUMN = re.compile(r"\s*\"?[A-Za-z_][\w .:-]*\"?\s*")
 _COLUMNS_MIN = 3
+_NULS_MAX = 0.01
+"""Of a text's bytes: a crash leaves some in the middle of a log."""
 
 
 def looked_at(number: int, target: str, asked: str | None = None) -> Source:
@@ -44,9 +46,10 @@ def looked_at(number: int, target: str, asked: str | None = None) -> Source:
     source = Source(number=number, target=target, shown=shown, kind=kind, format=asked or "", is_asked=bool(asked))
     if asked:
         return source
-    name = _format_name(source)
+    unread: list[str] = []
+    name = _format_name(source, unread)
     if not name:
-        return replace(source, kind=Kind.UNREADABLE, why=_NO_FORMAT)
+        return replace(source, kind=Kind.UNREADABLE, why=unread[0] if unread else _NO_FORMAT)
     return replace(source, format=name)
 
 
@@ -73,9 +76,11 @@ def _kind_by(head: bytes, target: str) -> Kind | None:
         return Kind.PARQUET
     if head.startswith(_UTF16):
         raise TargetError("UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8")
-    if b"\0" in head:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\0").lstrip()
+    if not text:
+        raise TargetError("binary, not a log" if b"\0" in head else "empty: there are blank lines alone")
+    if text.count(b"\0") > len(text) * _NULS_MAX and not text.startswith((b"{", b"[")):
         raise TargetError("binary, not a log")
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if _ARRAY.match(text):
         return Kind.VALUES
     if text.startswith(b"{"):
@@ -92,24 +97,31 @@ def _has_columns(header: str, target: str) -> bool:
 def _kind_of_braces(first: list[bytes]) -> Kind:
     """JSON a line, unless the first line is none and the second goes on with it."""
     try:
-        decoded((first or [b"{}"])[0].removeprefix(b"\xef\xbb\xbf"))
+        decoded((first or [b"{}"])[0].removeprefix(b"\xef\xbb\xbf").lstrip(b"\0"))
     except NotJsonError:
         goes_on = len(first) > 1 and not first[1].startswith(b"{")
         return Kind.VALUES if goes_on else Kind.LINES
     return Kind.LINES
 
 
-def _format_name(source: Source) -> str:
-    """Of the first records; empty where none of them is known."""
-    form = format_of(inner for record in _first(source) for inner in (record, *unwrapped(record)))
+def _format_name(source: Source, unread: list[str]) -> str:
+    """Of the first records; empty where none of them is known. Why a file could not be read at all is added."""
+    form = format_of(inner for record in _first(source, unread) for inner in (record, *unwrapped(record)))
     return form.name if form else ""
 
 
-def _first(source: Source) -> Iterator[Record]:
-    objects = 0
+def _first(source: Source, unread: list[str]) -> Iterator[Record]:
+    objects = records = 0
+    why = ""
     for record in islice(records_of(source, texts=True), _LINES_LOOKED_AT):
         if isinstance(record, Record):
             yield record
+            records += 1
             objects += not isinstance(record.value, str)
             if objects == _RECORDS_LOOKED_AT:
                 return
+        elif record.line is None or not why:
+            why = why or record.why
+            unread += [record.why] if record.line is None else []
+    if not records and why:
+        unread.append(why)

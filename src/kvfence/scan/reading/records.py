@@ -94,6 +94,10 @@ def of_raw(source: Source, raw: Raw, *, texts: bool = False) -> Iterator[Record 
         return
     if not raw.offset:
         content = content.removeprefix(_BOM)
+    content = content.lstrip(b"\0")  # a log that was cut off while it was written, or after a crash
+    if content.isspace() or not content:
+        yield Unread(source=source.number, line=raw.line, why="NUL bytes, and no text")
+        return
     try:
         value = decoded(content)
     except NotJsonError as error:
