@@ -20,7 +20,6 @@ class Hit:
     """What one of its rules has found."""
 
     start: int
-    end: int
     kind: str
     public: int
     value: bytes = field(repr=False)
@@ -83,14 +82,9 @@ class Kingfisher:
             start = finding.location["start_offset"]
             if text[start : start + len(value)] != value:
                 start = text.find(value)
-            if start >= 0 and can_be_real(value) and not is_placeholder(value):
-                yield Hit(
-                    start=start,
-                    end=start + len(value),
-                    kind=_kind(finding.rule_id),
-                    public=self._public_bytes(finding.rule_id, value),
-                    value=value,
-                )
+            public = self._public_bytes(finding.rule_id, value)
+            if start >= 0 and can_be_real(value) and not is_placeholder(value) and _stands_alone(text, start, public):
+                yield Hit(start=start, kind=_kind(finding.rule_id), public=public, value=value)
 
     def _public_bytes(self, rule_id: str, value: bytes) -> int:
         if rule_id not in self._public:
@@ -98,6 +92,12 @@ class Kingfisher:
             self._public[rule_id] = begins[1].replace("\\", "").encode() if begins else b""
         public = self._public[rule_id]
         return len(public) if value.startswith(public) else 0
+
+
+def _stands_alone(text: bytes, start: int, public: int) -> bool:
+    """Not where its beginning is but letters inside a longer run of them: images in base 64 have `BSA` and `SK` too."""
+    begins = text[start : start + public]
+    return not begins.isalnum() or not text[max(0, start - 1) : start].isalnum()
 
 
 def _kind(rule_id: str) -> str:

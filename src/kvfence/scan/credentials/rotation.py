@@ -21,6 +21,8 @@ create table told as
 with first_of_tenant as (
     select fingerprint, tenant, min(coalesce(began_ms, -9e18::bigint)) as first_ms
     from found where tenant is not null group by all
+), own_prompts as (
+    select fingerprint, tenant, min(began_ms) as first_ms from found where in_prompt group by all
 ), earliest as (
     -- the two tenants who had it first: one of them is another than any that is asked about
     select fingerprint, tenant, first_ms from first_of_tenant
@@ -29,10 +31,14 @@ with first_of_tenant as (
 select found.*, not in_prompt and not in_own_prompt and exists (
     select 1 from earliest where earliest.fingerprint = found.fingerprint and earliest.tenant <> found.tenant
     and earliest.first_ms <= coalesce(found.began_ms, 9e18::bigint)
+) and not exists (
+    select 1 from own_prompts where own_prompts.fingerprint = found.fingerprint and own_prompts.tenant = found.tenant
+    and own_prompts.first_ms <= found.began_ms
 ) as foreign_answer
 from found
 """
-"""An answer has another's secret: it is not in its own prompt, and another tenant's text had it before. A time that a
+"""An answer has another's secret: it is not in its own prompt, and another tenant's text had it before,
+and its own tenant had not sent it by then. A time that a
 log does not say excludes nothing; a tenant that it does not say claims nothing."""
 
 _CREDENTIALS = """

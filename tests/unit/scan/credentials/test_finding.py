@@ -18,6 +18,11 @@ from support.planted_secrets import CARRIERS, KINDS, planted, some
 
 
 @cache
+def rules():
+    return database(Kinds())
+
+
+@cache
 def finder(*, more=False):
     kinds = Kinds(personal=more, generic=more)
     return Finder(kinds, database(kinds))
@@ -158,6 +163,41 @@ def test_a_secret_across_a_border_is_found_once(border, shift):
         text = (before + one.written + "\n" + "dolor sit " * 2000).encode()
         (each,) = finder().find(memoryview(text))
         assert one.value.encode() in text[each.at : each.at + each.length] or each.kind == "connection-string"
+
+
+class EveryRule:
+    """In place of the first look: it points everywhere."""
+
+    def __init__(self, count):
+        self._all = list(range(count))
+
+    def hits(self, _text):
+        return self._all
+
+
+GLUE = st.sampled_from(["\n", " ", ", ", "; ", ".\n", '"', "\\n", "(", " curl -u a:b https://x/ ", "word " * 900])
+WRITTEN = st.builds(
+    lambda seed, kind, carrier: CARRIERS[carrier](planted(random.Random(seed), kind).written),
+    st.integers(0, 99),
+    st.sampled_from(list(KINDS)),
+    st.sampled_from(list(CARRIERS)),
+)
+
+
+@given(st.lists(st.tuples(GLUE, WRITTEN), min_size=1, max_size=8), GLUE)
+def test_the_first_look_misses_nothing_that_the_second_would_find(parts, end):
+    """Whatever stands around secrets: with every stretch looked at twice, the same is found."""
+    text = "".join(part for pair in parts for part in pair) + end
+    thorough = Finder(Kinds(), rules())
+    thorough._prefilter = EveryRule(1000)
+    thorough._kingfisher = finder()._kingfisher
+    assert found(text) == thorough.find(memoryview(text.encode()))
+
+
+def test_letters_inside_an_image_are_no_key():
+    """Base 64 has every beginning of three letters somewhere."""
+    image = "iVBORw0KGgo" + "BSA" + "Kd83kdLqWm3kXz71bQpR5tYvN2s" * 3
+    assert found(f"![x](data:image/png;base64,{image})") == []
 
 
 def test_a_long_token_is_named_by_all_of_it_wherever_it_stands():

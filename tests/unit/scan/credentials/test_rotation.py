@@ -61,6 +61,13 @@ def test_an_answer_to_somebody_else_is_told(answer, is_foreign):
     assert (one.in_foreign_answer, one.owner) == (is_foreign, "acme")
 
 
+def test_what_a_tenant_sent_before_is_no_news_to_it():
+    """Two tenants may share a value; one that got it from an answer, and sends it back later, did not have it."""
+    sent = row(2, tenant="globex", began_ms=1500)
+    assert [one.in_foreign_answer for one in rotated(row(1), sent, row(3, **(ANSWER | {"began_ms": 1600})))] == [False]
+    assert [one.in_foreign_answer for one in rotated(row(1), sent, row(3, **(ANSWER | {"began_ms": 1400})))] == [True]
+
+
 def test_the_source_of_a_foreign_answer_may_be_an_answer():
     """What a model said to one tenant is that tenant's text as well; nobody is known to own it."""
     (one,) = rotated(row(1, **(ANSWER | {"tenant": "acme"})), row(2, **ANSWER))
