@@ -1,0 +1,1 @@
+"""Traffic of many tenants with leaks whose truth is known. The same seed on the same machine gives the same bytes."""
