@@ -23,6 +23,7 @@ def scan(
     files: given.Files,
     *,
     input_format: given.InputFormat = None,
+    mapping: given.MappingFile = None,
     exposed_after: given.ExposedAfter = None,
     since: given.From = None,
     until: given.To = None,
@@ -58,6 +59,7 @@ def scan(
         from kvfence.scan.custody import seen_after, seen_before  # noqa: PLC0415 — the same
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
+        from kvfence.scan.mapping import mapping_of  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
         from kvfence.scan.secrecy import no_core_dumps  # noqa: PLC0415 — the same
         from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
@@ -77,7 +79,9 @@ def scan(
             secrets=Kinds(personal=personal_data, generic=generic_secrets),
             fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
         )
-        sources = sources_of(files, asked=input_format)
+        if mapping is not None and input_format not in {None, "mapping"}:
+            raise UsageError(f"--mapping describes a format, and --input-format {input_format} names another; give one")
+        sources = sources_of(files, asked=input_format, mapping=mapping_of(mapping) if mapping else None)
         outputs = Outputs(form=output_format, report=output, rotation=rotation, letter_for=letter_for, trail=trail)
         outputs.check([source.target for source in sources])
         before = seen_before(sources)

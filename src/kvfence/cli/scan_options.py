@@ -23,6 +23,12 @@ InputFormat = Annotated[
     str | None,
     typer.Option("--input-format", metavar="NAME", help="The log format, where it is not told by its fields."),
 ]
+MappingFile = Annotated[
+    str | None,
+    typer.Option(
+        "--mapping", metavar="FILE", help="A TOML file that says where in the records of another log what is."
+    ),
+]
 ExposedAfter = Annotated[
     int | None,
     typer.Option("--exposed-after", metavar="LENGTH", min=0, help="Ask about prompts of more tokens than this."),

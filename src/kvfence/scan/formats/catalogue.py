@@ -10,6 +10,7 @@ from kvfence.scan.formats.format import Format
 from kvfence.scan.formats.helicone import HELICONE
 from kvfence.scan.formats.langfuse import LANGFUSE
 from kvfence.scan.formats.litellm import LITELLM
+from kvfence.scan.formats.mapped import MAPPED
 from kvfence.scan.formats.openrouter import OPENROUTER
 from kvfence.scan.formats.otel import OTEL, OTEL_EVENTS, PHOENIX
 from kvfence.scan.formats.pair import PAIR
@@ -35,7 +36,7 @@ FORMATS: tuple[Format, ...] = (
     PLAIN,
     PAIR,
 )
-BY_NAME = {form.name: form for form in FORMATS}
+BY_NAME = {form.name: form for form in (*FORMATS, MAPPED)}
 
 
 def format_of(records: Iterable[Record]) -> Format | None:

@@ -14,6 +14,7 @@ from kvfence.scan.formats.server_lines import is_line
 from kvfence.scan.formats.unwrapped import unwrapped
 from kvfence.scan.reading.decoded import TOO_DEEP
 from kvfence.scan.reading.lines import lines_of
+from kvfence.scan.reading.looking import NO_FORMAT
 from kvfence.scan.reading.opening import opened
 from kvfence.scan.reading.record import Record
 from kvfence.scan.reading.records import WHOLE, Part, of_raw, records_of
@@ -21,7 +22,6 @@ from kvfence.scan.reading.source import Kind, Source
 
 TEXT_BYTES = 16 << 20
 ROWS_MAX = 4096
-_UNKNOWN = "no log format that is known here; name it with --input-format"
 
 
 def batches_of(
@@ -157,7 +157,7 @@ class _Making:
         inner = list(unwrapped(record))
         if inner:
             return [item for one in inner for item in self.of(one)]
-        return () if self.has_other_lines else [self._unread(record, _UNKNOWN)]
+        return () if self.has_other_lines else [self._unread(record, NO_FORMAT)]
 
     def _form_of(self, record: Record) -> Format | None:
         """The source's own format; another where it does not know the record, and one record is enough for it."""

@@ -23,7 +23,7 @@ _HEAD_BYTES = 1 << 16
 _RECORDS_LOOKED_AT = 200
 _LINES_LOOKED_AT = 100_000
 """Of text: a server says much before its first request."""
-_NO_FORMAT = "no log format that is known here; name it with --input-format"
+NO_FORMAT = "no log format that is known here; name it with --input-format, or describe it with --mapping"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _ARRAY = re.compile(rb"\s*\[\s*(?:[\[{\"\]]|$)")
 _COLUMN = re.compile(r"\s*\"?[A-Za-z_][\w .:-]*\"?\s*")
@@ -49,7 +49,7 @@ def looked_at(number: int, target: str, asked: str | None = None) -> Source:
     unread: list[str] = []
     name = _format_name(source, unread)
     if not name:
-        return replace(source, kind=Kind.UNREADABLE, why=unread[0] if unread else _NO_FORMAT)
+        return replace(source, kind=Kind.UNREADABLE, why=unread[0] if unread else NO_FORMAT)
     return replace(source, format=name)
 
 

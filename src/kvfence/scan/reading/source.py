@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kvfence.scan.mapping import FieldMapping
+
 
 class Kind(StrEnum):
     """How records stand in a file."""
@@ -33,6 +35,8 @@ class Source:
     """The name of the format that its first records have; empty where none was known."""
     is_asked: bool = False
     """Whether the user said so: what is none of it is not tried as another."""
+    mapping: FieldMapping | None = None
+    """What the user said of a format of their own."""
     beside: tuple[Source, ...] = ()
     """Other files without which this one does not say all: the requests of a batch, for its answers."""
     why: str = ""

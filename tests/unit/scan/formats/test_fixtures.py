@@ -11,6 +11,7 @@ import pytest
 
 from kvfence.scan.exchange import Exchange
 from kvfence.scan.formats.catalogue import BY_NAME
+from kvfence.scan.mapping import mapping_of
 from kvfence.scan.reading.exchanges import exchange_at, exchanges_of
 from kvfence.scan.reading.inputs import sources_of
 
@@ -39,7 +40,9 @@ def with_ms(said):
 def source_of(name):
     """The fixture as a source; other files of it are read with it where it needs them."""
     path = CORPUS / name
-    return sources_of([str(path), *(str(path.with_name(other)) for other in EXPECTED[name].get("with", []))])[0]
+    said = EXPECTED[name]
+    mapping = mapping_of(str(path.with_name(said["mapping"]))) if "mapping" in said else None
+    return sources_of([str(path), *(str(path.with_name(other)) for other in said.get("with", []))], mapping=mapping)[0]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
