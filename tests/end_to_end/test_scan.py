@@ -99,3 +99,16 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path):
         "kvfence: scan needs pyarrow, which is not installed: pip install 'kvfence[scan]'"
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--ray", "local", "--spark", "local"], ["--ray and --spark", "one of them"]),
+        (["--ray", "10.0.0.1:6379"], ["--ray", "--work"]),
+        (["--spark", "spark://10.0.0.1:7077"], ["--spark", "--work"]),
+    ],
+)
+def test_what_does_not_go_together_on_clusters_is_one_clear_line(tmp_path, args, words):
+    """Before anything is read or begun."""
+    assert_one_clear_line(run_kvfence("scan", log(tmp_path, record(1)), *args), *words)

@@ -34,6 +34,8 @@ def scan(
     fingerprint_key: given.FingerprintKey = None,
     workers: given.Workers = None,
     work: given.Work = None,
+    ray: given.Ray = None,
+    spark: given.Spark = None,
     output_format: given.FormatOption = ScanFormat.TABLE,
     output: OutputOption = None,
     rotation: given.Rotation = None,
@@ -60,6 +62,7 @@ def scan(
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
         from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.mapping import mapping_of  # noqa: PLC0415 — the same
+        from kvfence.scan.passing.choice import where_of  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
         from kvfence.scan.secrecy import no_core_dumps  # noqa: PLC0415 — the same
         from kvfence.scan.window import INCIDENT, Window  # noqa: PLC0415 — the same
@@ -81,12 +84,13 @@ def scan(
         )
         if mapping is not None and input_format not in {None, "mapping"}:
             raise UsageError(f"--mapping describes a format, and --input-format {input_format} names another; give one")
+        where = where_of(ray=ray, spark=spark, workers=workers or given.cores(), work=work)
         sources = sources_of(files, asked=input_format, mapping=mapping_of(mapping) if mapping else None)
         outputs = Outputs(form=output_format, report=output, rotation=rotation, letter_for=letter_for, trail=trail)
         outputs.check([source.target for source in sources])
         before = seen_before(sources)
         custody = opened(before, partial(seen_after, sources, before, hashed=trail is not None), trail)
-        seen = examined(sources, asked, Means(workers=workers or given.cores(), work=work, rules=given.rules_folder()))
+        seen = examined(sources, asked, Means(where=where, work=work, rules=given.rules_folder()))
         run, read = custody.run(run_of("scan", began=began)), custody.read()
     outputs.write(seen, ScanFacts(run=run, read=read, letter_for=letter_for))
     custody.close(run, seen, read=read, wrote=outputs.files())

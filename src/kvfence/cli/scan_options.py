@@ -80,6 +80,18 @@ Work = Annotated[
         file_okay=False,
     ),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Run on a Ray cluster (extra ray) with --workers; local begins one here. Nodes must see files and --work.",
+    ),
+]
+Spark = Annotated[
+    str | None,
+    typer.Option("--spark", metavar="MASTER", help="The same on Spark (extra spark); local[2,4] begins one here."),
+]
 FormatOption = Annotated[
     ScanFormat, typer.Option("--format", help="A table for people, or a report for a machine or a reader.")
 ]

@@ -13,9 +13,8 @@ from kvfence.scan.credentials.finding import Kinds
 from kvfence.scan.credentials.rotation import rotation
 from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
-from kvfence.scan.passing.engine import Engine, InThisProcess
+from kvfence.scan.passing.choice import Processes, Where, engine_for
 from kvfence.scan.passing.passed import Passed, passed
-from kvfence.scan.passing.pool import Pool
 from kvfence.scan.passing.units import Unit, units_of
 from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
@@ -25,8 +24,6 @@ from kvfence.scan.window import Window
 
 NOT_BUILT = ("foreign text", "signs of lost context")
 """What no kernel looks for yet."""
-FEW_BYTES = 16 << 20
-"""So little is read in this process: a pool would take longer to begin than the reading takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +40,7 @@ class Asked:
 class Means:
     """What a scan may use. It changes no row of what is found."""
 
-    workers: int = 1
+    where: Where = field(default_factory=lambda: Processes(1))
     work: Path | None = None
     """Where what was found on the way is left, to go on with after a kill; None for a folder that goes with the run."""
     rules: Path | None = None
@@ -70,7 +67,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
         first = passed(
             passes,
             units,
-            engine=_engine(units, means.workers),
+            engine=engine_for(units, means.where),
             folder=folder.step("first", sources, passes),
             on_done=lambda unit: means.on_unit(unit, len(units)),
         )
@@ -87,11 +84,6 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             window=asked.window,
             hours=hours,
         )
-
-
-def _engine(units: Sequence[Unit], workers: int) -> Engine:
-    is_little = sum(unit.size for unit in units) <= FEW_BYTES
-    return InThisProcess() if workers == 1 or len(units) == 1 or is_little else Pool(workers)
 
 
 def _counted(first: Passed) -> tuple[Counter[Coverage], int, tuple[Hour, ...]]:

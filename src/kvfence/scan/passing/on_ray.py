@@ -1,0 +1,83 @@
+"""Units of work on a Ray cluster, or on one begun here. Ray carries what to do and which is done, never a text."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError
+from ray.util.actor_pool import ActorPool
+
+from kvfence.errors import TargetError, UnsupportedError
+from kvfence.scan.passing.choice import HERE
+from kvfence.scan.passing.scan_pass import Pass
+from kvfence.scan.passing.units import Unit, absolute
+from kvfence.scan.passing.worker import Worker
+from kvfence.scan.secrecy import no_core_dumps
+
+TRIES = 4
+"""So often a unit is begun before it counts as one that kills its worker."""
+_CONNECT_S = 10
+_AT_A_TIME = 2
+"""Units that a worker has at hand: one that it does, and the next."""
+
+
+class OnRay:
+    """Runs units on so many workers. All nodes must see the inputs and the work folder under the same paths."""
+
+    def __init__(self, address: str, workers: int) -> None:
+        self._address = address
+        self._workers = workers
+
+    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+        """See `Engine`. A worker that dies is begun again, and does its unit once more.
+
+        Raises:
+            TargetError: no Ray is there.
+        """
+        try:
+            self._connect()
+            remote = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES - 1)(_RayWorker)
+            workers = [remote.remote(list(passes), folder.resolve()) for _ in range(min(self._workers, len(units)))]
+            pool: Any = ActorPool(workers)
+            yield from pool.map_unordered(lambda worker, unit: worker.run.remote(unit), map(absolute, units))
+        except RayActorError:
+            raise UnsupportedError(
+                f"Ray's workers died {TRIES} times over one piece, most likely for want of memory; go on with fewer "
+                "--workers, or nodes that have more"
+            ) from None
+        finally:
+            ray.shutdown()
+
+    def _connect(self) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+        is_here = self._address == HERE
+        try:
+            _check_listening(self._address)
+            ray.init(
+                address=self._address,
+                num_cpus=self._workers if is_here else None,
+                include_dashboard=False if is_here else None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except OSError as error:
+            raise TargetError(f"--ray {self._address}: no Ray cluster there; give its address, or {HERE}") from error
+
+
+class _RayWorker(Worker):
+    def __init__(self, passes: Sequence[Pass], folder: Path) -> None:
+        no_core_dumps()
+        super().__init__(passes, folder)
+
+
+def _check_listening(address: str) -> None:
+    """Ray waits for minutes for a cluster that is not there, and then ends the process."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
