@@ -54,7 +54,7 @@ bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a lo
 	$(BIN)/python -m pip install --quiet --only-binary ':all:' tiktoken && $(BIN)/python benchmarks/token_counts.py
 
 fuzz: $(VENV)/.dev ## every fuzzer with KVFENCE_FUZZ_CASES cases (1000000)
-	$(BIN)/python -m pytest -q -m fuzz --timeout 0 tests/fuzz
+	$(BIN)/python -m pytest -q -m fuzz --timeout 0 tests/fuzz tests/end_to_end/test_scan_killed.py
 
 soak: $(VENV)/.dev ## 200 clients for five minutes against the cell
 	$(BIN)/python benchmarks/soak.py

@@ -15,7 +15,7 @@ from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
 from kvfence.scan.passing.choice import Processes, Where, engine_for
 from kvfence.scan.passing.passed import Passed, passed
-from kvfence.scan.passing.units import Unit, units_of
+from kvfence.scan.passing.units import UNIT_BYTES, Unit, units_of
 from kvfence.scan.passing.work_folder import work_folder
 from kvfence.scan.reading.source import Source
 from kvfence.scan.skipped import Skipped
@@ -45,6 +45,8 @@ class Means:
     """Where what was found on the way is left, to go on with after a kill; None for a folder that goes with the run."""
     rules: Path | None = None
     """A folder that keeps compiled rules from one run to the next, and nothing else; None to compile them each time."""
+    unit_bytes: int = UNIT_BYTES
+    """How much is done at a time, and done again after a kill."""
     on_unit: Callable[[Unit, int], None] = lambda _unit, _of: None
     """Told of each unit of work that is done, and of how many there are."""
 
@@ -58,7 +60,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
         UnsupportedError: workers die again and again.
         UsageError: the work folder holds the work of another scan.
     """
-    units = units_of(sources)
+    units = units_of(sources, unit_bytes=means.unit_bytes)
     with work_folder(means.work) as folder:
         passes = (
             Counts(asked.window),
