@@ -36,9 +36,8 @@ def rotated(*rows):
 
 def test_a_value_is_listed_once_with_all_its_requests():
     """In the order of the logs, each request once; the first tenant who sent it owns it."""
-    one, other = rotated(
-        row(5, tenant="globex"), row(1, at=90), row(1), row(2, fingerprint=b"\x02" * 32, kind="jwt", redacted="eyJ…")
-    )
+    other_value = {"fingerprint": b"\x02" * 32, "kind": "jwt", "redacted": "eyJ…"}
+    one, other = rotated(row(1), row(1, at=90), row(2, **other_value), row(5, tenant="globex"))
     assert (one.requests, one.first_ms, one.last_ms, one.owner) == (("r1", "r5"), 1001, 1005, "acme")
     assert (one.fingerprint, one.in_foreign_answer) == ("01" * 32, False)
     assert (other.kind, other.redacted, other.requests) == ("jwt", "eyJ…", ("r2",))
