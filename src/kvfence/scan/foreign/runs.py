@@ -1,0 +1,127 @@
+"""What two texts have in common, byte by byte. Windows that are hashed alike are compared before anything is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kvfence.scan.foreign.windows import (
+    ANSWER_STEP,
+    PROBE_STEP,
+    WINDOW_BYTES,
+    Hashes,
+    Hashing,
+    Octets,
+    Offsets,
+    octets_of,
+    repeats,
+)
+
+ALIKE_MAX = 4
+"""Windows of one answer that are the same: so many are followed, as a text that repeats itself has thousands."""
+_STRIDE = 512
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Run:
+    """A stretch that stands in both, as long as it is the same in both. In bytes."""
+
+    at: int
+    """In the answer."""
+    source_at: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """In the answer."""
+        return self.at + self.size
+
+
+def common_runs(answer: bytes, text: bytes, hashing: Hashing) -> list[Run]:
+    """All runs of `windows.RUN_BYTES_MIN` and more, and some shorter ones; by where they begin."""
+    ours, theirs = octets_of(answer), octets_of(text)
+    runs: list[Run] = []
+    ends: dict[int, int] = {}
+    for at, source_at in _alike(ours, theirs, hashing, ANSWER_STEP):
+        diagonal = source_at - at
+        if at + WINDOW_BYTES <= ends.get(diagonal, 0):
+            continue
+        if answer[at : at + WINDOW_BYTES] == text[source_at : source_at + WINDOW_BYTES]:
+            before = _same_before(ours[:at], theirs[:source_at])
+            behind = _same_behind(ours[at:], theirs[source_at:])
+            runs.append(Run(at - before, source_at - before, before + behind))
+            ends[diagonal] = at + behind
+    return sorted(runs)
+
+
+def standing_in(stretch: bytes, text: bytes, hashing: Hashing) -> npt.NDArray[np.bool_]:
+    """Which bytes of a stretch belong to a run of 33 bytes or more that stands in the text as well."""
+    held = np.zeros(len(stretch), np.bool_)
+    if len(stretch) < WINDOW_BYTES:
+        return held
+    ours, theirs = octets_of(stretch), octets_of(text)
+    hashes = hashing.at(ours, np.arange(len(ours) - WINDOW_BYTES + 1))
+    ordered = np.unique(hashes)
+    place_of = np.full(len(ordered), -1)
+    for numbers, places in _looked_up(theirs, hashing, ordered):
+        place_of[numbers] = places
+    places = place_of[np.searchsorted(ordered, hashes)]
+    at = np.flatnonzero(places >= 0)
+    for some in np.array_split(at, len(at) // _STRIDE + 1):
+        ends = np.arange(WINDOW_BYTES)
+        same = (ours[some[:, None] + ends] == theirs[places[some][:, None] + ends]).all(axis=1)
+        held[(some[same][:, None] + ends).ravel()] = True
+    return held
+
+
+def _alike(ours: Octets, theirs: Octets, hashing: Hashing, step: int) -> Iterator[tuple[int, int]]:
+    """Where windows of the same hash begin, in our order; ours at every `step`-th byte, theirs at every second."""
+    if len(ours) < WINDOW_BYTES:
+        return
+    offsets = np.arange(0, len(ours) - WINDOW_BYTES + 1, step)
+    hashes = hashing.at(ours, offsets)
+    order = np.argsort(hashes, kind="stable")
+    ordered, offsets = hashes[order], offsets[order]
+    pairs = list(_looked_up(theirs, hashing, ordered))
+    if not pairs:
+        return
+    firsts, places = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    found: list[tuple[Offsets, Offsets]] = []
+    for more in range(ALIKE_MAX):
+        there = np.minimum(firsts + more, len(ordered) - 1)
+        same = (ordered[there] == ordered[firsts]) & (firsts + more < len(ordered))
+        found.append((offsets[there[same]], places[same]))
+    at, source_at = (np.concatenate(column) for column in zip(*found, strict=True))
+    by_place = np.lexsort((source_at, at))
+    yield from zip(at[by_place].tolist(), source_at[by_place].tolist(), strict=True)
+
+
+def _looked_up(theirs: Octets, hashing: Hashing, ordered: Hashes) -> Iterator[tuple[Offsets, Offsets]]:
+    """Of windows of theirs that are among the ordered hashes: the first of them, and where they begin."""
+    for first, some in hashing.every(theirs, PROBE_STEP):
+        at = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
+        known = np.flatnonzero(ordered[at] == some)
+        known = known[~repeats(some, known)]
+        if len(known):
+            yield at[known], first + PROBE_STEP * known
+
+
+def _same_behind(one: Octets, other: Octets) -> int:
+    """How many bytes are the same from the beginning on."""
+    size = min(len(one), len(other))
+    stride, at = _STRIDE, 0
+    while at < size:
+        end = min(at + stride, size)
+        differ = np.flatnonzero(one[at:end] != other[at:end])
+        if len(differ):
+            return at + int(differ[0])
+        at, stride = end, stride * 2
+    return size
+
+
+def _same_before(one: Octets, other: Octets) -> int:
+    """How many bytes are the same from the end on, backwards."""
+    return _same_behind(one[::-1], other[::-1])
