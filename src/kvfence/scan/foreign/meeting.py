@@ -14,7 +14,7 @@ import pyarrow as pa
 from kvfence.scan.foreign.index import COMMON_OWNERS, Index, distinct_owners, owners_per_number
 from kvfence.scan.foreign.owners import NEVER_BEGAN, NOBODY, Exchanges, ordinals, places_of
 from kvfence.scan.foreign.spread import FILES, Spread
-from kvfence.scan.foreign.windows import ANSWER_STEP
+from kvfence.scan.foreign.windows import ANSWER_STEP, Hashes, Offsets
 
 COMMON_MIN, COMMON_MAX, COMMON_SHARE = 2, 8, 4
 """A stretch is common where more owners have it than a quarter of all, 2 at least and 8 at most. Measured by the
@@ -44,7 +44,10 @@ class Meeting:
 
 
 def common_above(exchanges: Exchanges) -> int:
-    """How many owners may have a stretch that is still somebody's."""
+    """How many owners may have a stretch that is still somebody's.
+
+    Requests that name none are counted as one each; the turns of one conversation are told when texts are read.
+    """
     known = np.unique(exchanges["owner"])
     owners = int((known != NOBODY).sum()) + int((exchanges["owner"] == NOBODY).sum())
     return max(COMMON_MIN, min(COMMON_MAX, owners // COMMON_SHARE))
@@ -111,13 +114,9 @@ def _meeting(pairs: _Pairs, exchanges: Exchanges, most: int) -> Meeting | None:
     foreign = pairs[~of_all & ~pairs["is_own"]]
     ats = foreign["at"].astype(np.int64)
     owners = distinct_owners(exchanges, foreign["exchange"].astype(np.int64))
-    by_window: dict[int, set[int]] = {}
-    for at, owner in zip(ats.tolist(), owners.tolist(), strict=True):
-        by_window.setdefault(at, set()).add(owner)
-    for at, some in by_window.items():
-        # whoever has two windows in a row has hit one of them, as a prompt's windows begin at every second byte
-        if any(len(some | by_window.get(at + step, set())) > most for step in (-ANSWER_STEP, ANSWER_STEP)):
-            common.add(at)
+    is_known = exchanges["owner"][foreign["exchange"]] != NOBODY
+    common |= _had_by_more(ats[is_known], owners[is_known], most)
+    common |= _had_by_more(ats[~is_known], owners[~is_known], COMMON_OWNERS)
     left = ~np.isin(ats, [*common])
     if not left.any():
         return None
@@ -132,6 +131,18 @@ def _meeting(pairs: _Pairs, exchanges: Exchanges, most: int) -> Meeting | None:
         own=tuple(sorted(_covering(by_own, exchanges, OWN_MAX))),
         common=tuple(sorted(common)),
     )
+
+
+def _had_by_more(ats: Offsets, owners: Hashes, most: int) -> set[int]:
+    """Windows that more have: whoever has two in a row hit one of them, as theirs begin at every second byte."""
+    by_window: dict[int, set[int]] = {}
+    for at, owner in zip(ats.tolist(), owners.tolist(), strict=True):
+        by_window.setdefault(at, set()).add(owner)
+    return {
+        at
+        for at, some in by_window.items()
+        if any(len(some | by_window.get(at + step, set())) > most for step in (-ANSWER_STEP, ANSWER_STEP))
+    }
 
 
 def _windows_of(pairs: _Pairs) -> dict[int, set[int]]:

@@ -58,7 +58,7 @@ def common_runs(answer: bytes, text: bytes, hashing: Hashing) -> list[Run]:
 
 
 def standing_in(stretch: bytes, text: bytes, hashing: Hashing) -> npt.NDArray[np.bool_]:
-    """Which bytes of a stretch belong to a run of 33 bytes or more that stands in the text as well."""
+    """Which bytes of a stretch belong to a run of 32 bytes or more that stands in the text as well."""
     held = np.zeros(len(stretch), np.bool_)
     if len(stretch) < WINDOW_BYTES:
         return held
@@ -66,7 +66,7 @@ def standing_in(stretch: bytes, text: bytes, hashing: Hashing) -> npt.NDArray[np
     hashes = hashing.at(ours, np.arange(len(ours) - WINDOW_BYTES + 1))
     ordered = np.unique(hashes)
     place_of = np.full(len(ordered), -1)
-    for numbers, places in _looked_up(theirs, hashing, ordered):
+    for numbers, places in _looked_up(theirs, hashing, ordered, 1):
         place_of[numbers] = places
     places = place_of[np.searchsorted(ordered, hashes)]
     at = np.flatnonzero(places >= 0)
@@ -85,7 +85,7 @@ def _alike(ours: Octets, theirs: Octets, hashing: Hashing, step: int) -> Iterato
     hashes = hashing.at(ours, offsets)
     order = np.argsort(hashes, kind="stable")
     ordered, offsets = hashes[order], offsets[order]
-    pairs = list(_looked_up(theirs, hashing, ordered))
+    pairs = list(_looked_up(theirs, hashing, ordered, PROBE_STEP))
     if not pairs:
         return
     firsts, places = (np.concatenate(column) for column in zip(*pairs, strict=True))
@@ -99,14 +99,14 @@ def _alike(ours: Octets, theirs: Octets, hashing: Hashing, step: int) -> Iterato
     yield from zip(at[by_place].tolist(), source_at[by_place].tolist(), strict=True)
 
 
-def _looked_up(theirs: Octets, hashing: Hashing, ordered: Hashes) -> Iterator[tuple[Offsets, Offsets]]:
+def _looked_up(theirs: Octets, hashing: Hashing, ordered: Hashes, step: int) -> Iterator[tuple[Offsets, Offsets]]:
     """Of windows of theirs that are among the ordered hashes: the first of them, and where they begin."""
-    for first, some in hashing.every(theirs, PROBE_STEP):
+    for first, some in hashing.every(theirs, step):
         at = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
         known = np.flatnonzero(ordered[at] == some)
         known = known[~repeats(some, known)]
         if len(known):
-            yield at[known], first + PROBE_STEP * known
+            yield at[known], first + step * known
 
 
 def _same_behind(one: Octets, other: Octets) -> int:

@@ -58,7 +58,11 @@ def found_in(
     """
     answered = texts[meeting.answer]
     answer = answered.answer.encode(errors="replace")
-    spans = [span for source in meeting.sources for span in _shared(answered, texts[source], source, answer, hashing)]
+    spans = [
+        span
+        for source in meeting.sources
+        for span in _shared(answered, texts[source], (source, source < meeting.answer), answer, hashing)
+    ]
     if not spans:
         return []
     explained = _explained(answer, meeting, texts, hashing)
@@ -68,7 +72,11 @@ def found_in(
     return sorted((one for one in found if one), key=lambda one: (one.span.at, one.span.end))
 
 
-def _shared(answered: Exchange, source: Exchange, row: int, answer: bytes, hashing: Hashing) -> Iterator[Span]:
+def _shared(
+    answered: Exchange, source: Exchange, at: tuple[int, bool], answer: bytes, hashing: Hashing
+) -> Iterator[Span]:
+    """`at`: the row of the source, and whether the logs have it before the answer."""
+    row, is_above = at
     is_known_order = answered.began_ms is not None and source.began_ms is not None
     is_earlier = is_known_order and (source.began_ms or 0) < (answered.began_ms or 0)
     is_other = None not in {answered.tenant, source.tenant} and answered.tenant != source.tenant
@@ -76,7 +84,8 @@ def _shared(answered: Exchange, source: Exchange, row: int, answer: bytes, hashi
         return
     for run in common_runs(answer, source.prompt.encode(errors="replace"), hashing):
         yield _span(run, row, in_prompt=True)
-    if alike(answered, source) < SAME_QUESTION:
+    is_first = is_above if not is_known_order or source.began_ms == answered.began_ms else is_earlier
+    if is_first and alike(answered, source) < SAME_QUESTION:
         for run in common_runs(answer, source.answer.encode(errors="replace"), hashing):
             yield _span(run, row, in_prompt=False)
 
