@@ -112,3 +112,18 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path):
 def test_what_does_not_go_together_on_clusters_is_one_clear_line(tmp_path, args, words):
     """Before anything is read or begun."""
     assert_one_clear_line(run_kvfence("scan", log(tmp_path, record(1)), *args), *words)
+
+
+def test_an_answer_with_anothers_text_is_found_and_the_text_is_not_shown(tmp_path):
+    """Which answer, whose text, how long; exit 1. No more of it than a few letters is in any report."""
+    secret = "The merger of Quillfeather and Obsidian Harbour closes on 14 October at 9 a.m. sharp, tell nobody"
+    victim = record(1, user="victim", request={"messages": [{"role": "user", "content": f"Translate: {secret}."}]})
+    answer = {"choices": [{"message": {"content": f"Sure. {secret}"}, "finish_reason": "stop"}]}
+    path = log(tmp_path, victim, record(2, created="2026-08-28T10:00:09Z", response=answer))
+    ran, report = scanned(path)
+    (match,) = report["matches"]
+    assert (ran.code, report["verdict"], match["response_id"], match["source_id"]) == (1, "found", "r2", "r1")
+    assert (match["span_chars"], match["across_tenants"], match["between_ms"]) == (len(f" {secret}"), True, 9000)
+    for form in ("table", "json", "html", "markdown", "csv", "sarif"):
+        ran = run_kvfence("scan", path, "--format", form)
+        assert "Quillfeather" not in ran.out + ran.err

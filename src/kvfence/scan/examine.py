@@ -13,17 +13,21 @@ from kvfence.scan.credentials.finding import Kinds
 from kvfence.scan.credentials.rotation import rotation
 from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
+from kvfence.scan.foreign.matches import ForeignText
 from kvfence.scan.passing.choice import Processes, Where, engine_for
 from kvfence.scan.passing.passed import Passed, passed
+from kvfence.scan.passing.scan_pass import Pass
 from kvfence.scan.passing.units import UNIT_BYTES, Unit, units_of
-from kvfence.scan.passing.work_folder import work_folder
+from kvfence.scan.passing.work_folder import WorkFolder, work_folder
 from kvfence.scan.reading.source import Source
 from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
-NOT_BUILT = ("foreign text", "signs of lost context")
+NOT_BUILT = ("signs of lost context",)
 """What no kernel looks for yet."""
+READINGS = 2
+"""No text is kept, so all are read again to be met with what was kept of the answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,29 +66,43 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     """
     units = units_of(sources, unit_bytes=means.unit_bytes)
     with work_folder(means.work) as folder:
-        passes = (
-            Counts(asked.window),
-            secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules),
-        )
-        first = passed(
-            passes,
-            units,
-            engine=engine_for(units, means.where),
-            folder=folder.step("first", sources, passes),
-            on_done=lambda unit: means.on_unit(unit, len(units)),
-        )
+        secrets = secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules)
+        foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign")
+        readings = _Readings(sources, units, folder, means)
+        first = readings.read("first", (Counts(asked.window), secrets, *foreign.first))
+        second = readings.read("second", foreign.second(first.batches))
         covered, exposed, hours = _counted(first)
         return Exposure(
             requests=covered.total(),
             exposed=exposed,
             coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
             not_read=tuple(_not_read(sources, first.unread())),
-            matches=(),
+            matches=foreign.matches(second.batches, sources),
             signs=(),
             credentials=rotation(first.batches("secrets"), spill=str(first.folder / "spill")),
             not_looked_for=NOT_BUILT,
             window=asked.window,
             hours=hours,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """The inputs, read from beginning to end once for each name."""
+
+    sources: Sequence[Source]
+    units: Sequence[Unit]
+    folder: WorkFolder
+    means: Means
+
+    def read(self, name: str, passes: Sequence[Pass]) -> Passed:
+        """The rows of these passes."""
+        return passed(
+            passes,
+            self.units,
+            engine=engine_for(self.units, self.means.where),
+            folder=self.folder.step(name, self.sources, passes),
+            on_done=lambda unit: self.means.on_unit(unit, READINGS * len(self.units)),
         )
 
 
