@@ -9,6 +9,7 @@ from kvfence.scan.exchange import Exchange
 TAIL_CHARS = 2000
 """The question stands at the end of a prompt."""
 LAST_CHARS = 64
+SAME_QUESTION = 0.9
 _WORD = re.compile(r"\w+")
 
 
@@ -25,6 +26,12 @@ def goes_on_from(later: Exchange, earlier: Exchange) -> bool:
         _condensed(earlier.prompt[-TAIL_CHARS:])[-LAST_CHARS:] + _condensed(earlier.answer[:TAIL_CHARS])[:LAST_CHARS]
     )
     return joined in _condensed(later.prompt)
+
+
+def asked_the_same(one: Exchange, other: Exchange) -> bool:
+    """Whether the two questions end the same, so that the same answer is no wonder."""
+    ends = {_condensed(exchange.prompt[-TAIL_CHARS:])[-LAST_CHARS:] for exchange in (one, other)}
+    return len(ends) == 1 or alike(one, other) >= SAME_QUESTION
 
 
 def alike(one: Exchange, other: Exchange) -> float:

@@ -17,7 +17,7 @@ from kvfence.scan.exchange import Exchange
 from kvfence.scan.foreign.answer_windows import AnswerWindows
 from kvfence.scan.foreign.index import open_index, write_index
 from kvfence.scan.foreign.innocence import alike
-from kvfence.scan.foreign.meeting import Meeting, common_above, meetings
+from kvfence.scan.foreign.meeting import Meeting, meetings, owners_allowed
 from kvfence.scan.foreign.owners import NOBODY, ExchangeOwners, Exchanges, exchange_table, source_and_offset
 from kvfence.scan.foreign.probes import EXCHANGES_FILE, Probes
 from kvfence.scan.foreign.spans import Found, found_in, needed
@@ -74,7 +74,7 @@ class ForeignText:
         exchanges: Exchanges = np.load(self.folder / EXCHANGES_FILE, mmap_mode="r")
         met = meetings(rows("probes"), open_index(self.folder), exchanges, self.folder)
         told: list[Match] = []
-        most = common_above(exchanges)
+        most = owners_allowed(exchanges)
         for some in _some(met, exchanges):
             rows_needed = {row for meeting in some for row in needed(meeting)}
             texts = _texts(rows_needed, exchanges, sources)

@@ -12,19 +12,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kvfence.scan.foreign.index import COMMON_OWNERS, Index, distinct_owners, owners_per_number
-from kvfence.scan.foreign.owners import NEVER_BEGAN, NOBODY, Exchanges, ordinals, places_of
+from kvfence.scan.foreign.owners import NEVER_BEGAN, NEVER_ENDED, NOBODY, Exchanges, ordinals, places_of
 from kvfence.scan.foreign.spread import FILES, Spread
-from kvfence.scan.foreign.windows import ANSWER_STEP, Hashes, Offsets
+from kvfence.scan.foreign.windows import ANSWER_STEP
 
-COMMON_MIN, COMMON_MAX, COMMON_SHARE = 2, 8, 4
-"""A stretch is common where more owners have it than a quarter of all, 2 at least and 8 at most. Measured by the
-authors on 183 MB of code and documentation: 5 lost 7 leaks of 155, 20 lost 3 and took one answer wrongly."""
+COMMON_MIN, COMMON_MAX, COMMON_SHARE = 2, 4, 4
+"""A stretch is common where more owners have it than a quarter of all, 2 at least and 4 at most. What is lost is
+text that several have as well, and of which nobody can tell whose it was."""
+ANSWERED_PER_ASKED = 4
+"""So many more may have been answered what a prompt has."""
 SOURCES_PER_OWNER = 3
 SOURCES_MAX = 64
 OWN_MAX = 8
 
 _MET = np.dtype([("number", "<i8"), ("exchange", "<u4"), ("in_prompt", "?")])
-_PAIR = np.dtype([("answer", "<u4"), ("at", "<u4"), ("exchange", "<u4"), ("is_own", "?")])
+_PAIR = np.dtype(
+    [("answer", "<u4"), ("at", "<u4"), ("exchange", "<u4"), ("is_own", "?"), ("in_prompt", "?"), ("is_late", "?")]
+)
 _Pairs = npt.NDArray[np.void]
 _ANYBODY = 2**32 - 1
 """In place of an exchange: too many have the window."""
@@ -43,7 +47,7 @@ class Meeting:
     """Bytes of the answer where windows begin that too many have."""
 
 
-def common_above(exchanges: Exchanges) -> int:
+def owners_allowed(exchanges: Exchanges) -> int:
     """How many owners may have a stretch that is still somebody's.
 
     Requests that name none are counted as one each; the turns of one conversation are told when texts are read.
@@ -68,12 +72,12 @@ def meetings(probes: Iterable[pa.RecordBatch], index: Index, exchanges: Exchange
     spread.remove()
     has_foreign = np.zeros(len(exchanges), np.bool_)
     for pairs in parts:
-        has_foreign[pairs["answer"][~pairs["is_own"]]] = True
+        has_foreign[pairs["answer"][~pairs["is_own"] & ~pairs["is_late"]]] = True
     pairs = np.concatenate([pairs[has_foreign[pairs["answer"]]] for pairs in parts])
     pairs = pairs[np.lexsort((pairs["exchange"], pairs["at"], pairs["answer"]))]
     cuts = np.flatnonzero(pairs["answer"][1:] != pairs["answer"][:-1]) + 1
     for of_one in np.split(pairs, cuts) if len(pairs) else ():
-        meeting = _meeting(of_one, exchanges, common_above(exchanges))
+        meeting = _meeting(of_one, exchanges, owners_allowed(exchanges))
         if meeting:
             yield meeting
 
@@ -96,7 +100,9 @@ def _joined(rows: npt.NDArray[np.void], index: Index, exchanges: Exchanges) -> _
     pairs["is_own"] = (asked["owner"] == answered["owner"]) & (asked["owner"] != NOBODY)
     is_own, is_common = pairs["is_own"], too_many[of_row]
     explains = rows["in_prompt"][of_row] & _is_before(asked, answered)
-    kept = np.where(is_own, explains, asked["began"] < answered["end"]) & (asked["place"] != answered["place"])
+    kept = (~is_own | explains) & (asked["place"] != answered["place"])
+    pairs["in_prompt"] = rows["in_prompt"][of_row]
+    pairs["is_late"] = ~is_own & ~is_common & (asked["began"] >= answered["end"])
     pairs["exchange"][is_common] = _ANYBODY
     return cast("_Pairs", pairs[kept | is_common])
 
@@ -112,11 +118,10 @@ def _meeting(pairs: _Pairs, exchanges: Exchanges, most: int) -> Meeting | None:
     of_all = pairs["exchange"] == _ANYBODY
     common = {*pairs["at"][of_all].tolist()}
     foreign = pairs[~of_all & ~pairs["is_own"]]
+    common |= _windows_of_many(foreign, exchanges, most)
+    foreign = foreign[~foreign["is_late"]]
     ats = foreign["at"].astype(np.int64)
     owners = distinct_owners(exchanges, foreign["exchange"].astype(np.int64))
-    is_known = exchanges["owner"][foreign["exchange"]] != NOBODY
-    common |= _had_by_more(ats[is_known], owners[is_known], most)
-    common |= _had_by_more(ats[~is_known], owners[~is_known], COMMON_OWNERS)
     left = ~np.isin(ats, [*common])
     if not left.any():
         return None
@@ -133,15 +138,46 @@ def _meeting(pairs: _Pairs, exchanges: Exchanges, most: int) -> Meeting | None:
     )
 
 
-def _had_by_more(ats: Offsets, owners: Hashes, most: int) -> set[int]:
-    """Windows that more have: whoever has two in a row hit one of them, as theirs begin at every second byte."""
+def _windows_of_many(foreign: _Pairs, exchanges: Exchanges, most: int) -> set[int]:
+    """Windows that too many have, before or after.
+
+    What leaked from one prompt may have leaked into several answers; not so what stood in an answer before.
+    """
+    is_known = exchanges["owner"][foreign["exchange"]] != NOBODY
+    asked, asked_unknown, answered, answered_unknown = (
+        _owners_of_windows(foreign[(foreign["in_prompt"] == in_prompt) & (is_known == known)], exchanges)
+        for in_prompt in (True, False)
+        for known in (True, False)
+    )
+    first_asked = _firsts(foreign[foreign["in_prompt"]], exchanges)
+    first_answered = _firsts(foreign[~foreign["in_prompt"]], exchanges)
+    of_many = {at for at, count in asked.items() if count > most}
+    of_many |= {at for some in (asked_unknown, answered_unknown) for at, count in some.items() if count > COMMON_OWNERS}
+    for at, count in answered.items():
+        asked_first = min(first_asked.get(at + step, NEVER_ENDED) for step in (-ANSWER_STEP, 0, ANSWER_STEP))
+        if count > (ANSWERED_PER_ASKED * most if asked_first <= first_answered[at] else most):
+            of_many.add(at)
+    return of_many
+
+
+def _firsts(foreign: _Pairs, exchanges: Exchanges) -> dict[int, int]:
+    """When each window was there for the first time."""
+    firsts: dict[int, int] = {}
+    began = exchanges["began"][foreign["exchange"]]
+    for at, when in zip(foreign["at"].tolist(), began.tolist(), strict=True):
+        firsts[at] = min(when, firsts.get(at, NEVER_ENDED))
+    return firsts
+
+
+def _owners_of_windows(foreign: _Pairs, exchanges: Exchanges) -> dict[int, int]:
+    """How many have each window and one beside it: whoever has both hit one, as theirs begin at every second byte."""
+    owners = distinct_owners(exchanges, foreign["exchange"].astype(np.int64))
     by_window: dict[int, set[int]] = {}
-    for at, owner in zip(ats.tolist(), owners.tolist(), strict=True):
+    for at, owner in zip(foreign["at"].tolist(), owners.tolist(), strict=True):
         by_window.setdefault(at, set()).add(owner)
     return {
-        at
+        at: max(len(some | by_window.get(at + step, set())) for step in (-ANSWER_STEP, ANSWER_STEP))
         for at, some in by_window.items()
-        if any(len(some | by_window.get(at + step, set())) > most for step in (-ANSWER_STEP, ANSWER_STEP))
     }
 
 

@@ -19,8 +19,9 @@ from kvfence.scan.passing.scan_pass import Kernel
 NEVER_BEGAN = -(2**63)
 """Where a log says no time: no request is later than this one, and it is later than none."""
 NEVER_ENDED = 2**63 - 1
-ANSWER_MS_MAX = 3_600_000
-"""Where a log says only when a request began, its answer has ended by an hour later: servers give up before that."""
+ANSWER_MS = 1000
+"""Where a log does not say when an answer ended, a source has begun no later than its request, to the second: what
+began later is most often a next step that repeats the answer."""
 NOBODY = 0
 """The owner of an exchange of which the log says neither tenant nor session."""
 
@@ -150,7 +151,7 @@ def _part(batch: pa.RecordBatch) -> tuple[Exchanges, Hashes]:
     table = np.empty(batch.num_rows, EXCHANGE)
     table["place"], table["line"] = places_of(batch), batch["line"].to_numpy()
     table["owner"], table["began"] = batch["tenant"].to_numpy(), began_of(batch)
-    known = np.where(table["began"] == NEVER_BEGAN, NEVER_ENDED - ANSWER_MS_MAX, table["began"]) + ANSWER_MS_MAX
+    known = np.where(table["began"] == NEVER_BEGAN, NEVER_ENDED - ANSWER_MS, table["began"]) + ANSWER_MS
     ended = _times(batch, "ended_ms", NEVER_ENDED)
     table["end"] = np.where(ended == NEVER_ENDED, known, ended)
     for part in ("prompt_bytes", "answer_bytes"):

@@ -160,7 +160,7 @@ class _Probing:
         return known
 
     def _matters(self, asking: _Asking, numbers: Offsets, rows: Offsets, *, is_prompt: bool) -> Any:
-        """Whether the exchange of that row can be a source, or can show that the answer's text is its owner's own."""
+        """Whether it tells who else has the text: not where it is the answer itself, or repeats it."""
         counts = self._index.counts(numbers)
         single = counts == 1
         matters = counts > 0
@@ -169,9 +169,7 @@ class _Probing:
         own = (asking.owners[rows] == answers["owner"]) & (answers["owner"] != NOBODY)
         began = asking.began[rows]
         is_later = (began > answers["began"]) & (answers["began"] != NEVER_BEGAN)
-        matters[single] = np.where(own, ~is_later & is_prompt, began < answers["end"]) & (
-            asking.places[rows] != answers["place"]
-        )
+        matters[single] = (~own | (~is_later & is_prompt)) & (asking.places[rows] != answers["place"])
         return matters
 
 

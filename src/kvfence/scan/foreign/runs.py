@@ -40,7 +40,7 @@ class Run:
         return self.at + self.size
 
 
-def common_runs(answer: bytes, text: bytes, hashing: Hashing) -> list[Run]:
+def shared_runs(answer: bytes, text: bytes, hashing: Hashing) -> list[Run]:
     """All runs of `windows.RUN_BYTES_MIN` and more, and some shorter ones; by where they begin."""
     ours, theirs = octets_of(answer), octets_of(text)
     runs: list[Run] = []

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kvfence.scan.exchange import Exchange
-from kvfence.scan.foreign.innocence import alike, conversations, goes_on_from
+from kvfence.scan.foreign.innocence import asked_the_same, conversations, goes_on_from
 from kvfence.scan.foreign.meeting import Meeting
-from kvfence.scan.foreign.runs import Run, common_runs, standing_in
+from kvfence.scan.foreign.runs import Run, shared_runs, standing_in
 from kvfence.scan.foreign.surprise import SAYS_LITTLE_BYTES, said_bytes
 from kvfence.scan.foreign.windows import WINDOW_BYTES, Hashing
 
@@ -20,7 +20,6 @@ SPAN_BYTES_MIN = 64
 """A shorter stretch is not reported. `windows.RUN_BYTES_MIN` is less, so that none is missed."""
 NEARLY = 0.9
 """A source that has so much of a stretch is one that it may be from."""
-SAME_QUESTION = 0.9
 _INSIDE = 0.5
 
 
@@ -82,11 +81,11 @@ def _shared(
     is_other = None not in {answered.tenant, source.tenant} and answered.tenant != source.tenant
     if not (is_earlier or is_other) and goes_on_from(source, answered):
         return
-    for run in common_runs(answer, source.prompt.encode(errors="replace"), hashing):
+    for run in shared_runs(answer, source.prompt.encode(errors="replace"), hashing):
         yield _span(run, row, in_prompt=True)
     is_first = is_above if not is_known_order or source.began_ms == answered.began_ms else is_earlier
-    if is_first and alike(answered, source) < SAME_QUESTION:
-        for run in common_runs(answer, source.answer.encode(errors="replace"), hashing):
+    if is_first and not asked_the_same(answered, source):
+        for run in shared_runs(answer, source.answer.encode(errors="replace"), hashing):
             yield _span(run, row, in_prompt=False)
 
 

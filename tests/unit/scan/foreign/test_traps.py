@@ -85,6 +85,7 @@ def test_two_that_have_the_text_are_candidates_and_the_last_before_is_taken():
         asked("v2", prompt=f"{prose(2, 98)} {SECRET}", answer="ok", at=5, user="v2"),
         asked("b", prompt="?", answer=LEAK, at=10, user="b", ended=1_788_000_011),
         asked("v3", prompt=f"{prose(3, 97)} {SECRET}", answer="ok", at=20, user="v3"),
+        *(asked(f"t{number}", prompt=prose(number, 90), answer="ok", at=30, user=f"t{number}") for number in range(8)),
     ]
     (match,) = found(logs)
     assert (match.source.id, match.candidates) == ("v2", 2)
@@ -107,6 +108,18 @@ def test_two_pieces_of_two_victims_are_two_matches():
         asked("b", prompt="?", answer=f"{two[40:140]} but {one[100:250]}", at=9, user="b"),
     ]
     assert pairs(found(logs)) == [("b", "v2"), ("b", "v1")]
+
+
+def test_a_phrase_that_models_say_is_no_leak_though_one_prompt_has_it():
+    """Three others were answered it before somebody sent it: it is not from that prompt."""
+    phrase = f"Certainly! {prose('phrase', 100)}"
+    logs = [
+        asked(f"t{number}", prompt=f"{number}?", answer=phrase, at=number, user=f"t{number}") for number in range(3)
+    ]
+    logs.append(asked("p", prompt=f"You said: {phrase}", answer="ok", at=5, user="p"))
+    logs.append(asked("b", prompt="And now?", answer=f"{phrase} Yes.", at=9, user="b"))
+    assert found(logs) == ()
+    assert [source for _, source in pairs(found(logs[3:]))] == ["p"]
 
 
 @pytest.mark.parametrize("bits", [4, 8])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvfence.scan.foreign.runs import Run, common_runs, standing_in
+from kvfence.scan.foreign.runs import Run, shared_runs, standing_in
 from kvfence.scan.foreign.windows import (
     ANSWER_STEP,
     PROBE_STEP,
@@ -59,7 +59,7 @@ def test_a_run_of_the_promised_length_is_met_at_every_place(before, ahead):
     """Whatever its distance from the beginning of both texts."""
     run = np.random.default_rng(before).bytes(RUN_BYTES_MIN)
     answer, text = b"\x01" * before + run + b"\x02" * 9, b"\x03" * ahead + run + b"\x04" * 9
-    assert Run(before, ahead, RUN_BYTES_MIN) in common_runs(answer, text, HASHING)
+    assert Run(before, ahead, RUN_BYTES_MIN) in shared_runs(answer, text, HASHING)
 
 
 @few
@@ -67,7 +67,7 @@ def test_a_run_of_the_promised_length_is_met_at_every_place(before, ahead):
 def test_a_planted_run_is_found_whole_in_any_texts(before, ahead, run, behind, after):
     """In any UTF-8, and never less of it than there is in common."""
     answer, text = (f"{before}{run}{behind}").encode(), (f"{ahead}{run}{after}").encode()
-    found = common_runs(answer, text, HASHING)
+    found = shared_runs(answer, text, HASHING)
     at, end = len(before.encode()), len(f"{before}{run}".encode())
     assert any(one.at <= at and one.end >= end for one in found)
     for one in found:
@@ -79,7 +79,7 @@ def test_a_planted_run_is_found_whole_in_any_texts(before, ahead, run, behind, a
 def test_what_is_hashed_alike_and_is_different_is_no_run(answer, text, bits):
     """With hashes of 0 to 3 bits nearly all windows are alike; what is told is in both all the same."""
     hashing = Hashing(key=7, bits=bits)
-    for run in common_runs(answer, text, hashing):
+    for run in shared_runs(answer, text, hashing):
         assert answer[run.at : run.end] == text[run.source_at : run.source_at + run.size]
     for at in np.flatnonzero(standing_in(answer, text, hashing)):
         assert any(answer[begin : begin + WINDOW_BYTES] in text for begin in range(max(0, at - 31), at + 1))
