@@ -51,7 +51,7 @@ def rows(passes, units, engine, folder):
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_killed_worker_loses_nothing_and_the_rows_are_the_same(units, tmp_path, cluster):
     expected = rows([Lengths()], units, InThisProcess(), tmp_path / "here")
-    dying = Lengths(dies_once=tmp_path / "died")
+    dying = Lengths(dies_once=tmp_path / "died", ballast=bytes(4 << 20))
     assert rows([dying], units, engine_for(units, cluster), tmp_path / "there") == expected
     assert (tmp_path / "died").exists()
 

@@ -27,6 +27,8 @@ class Lengths:
 
     dies_once: Path | None = None
     dies_always: bool = False
+    ballast: bytes = b""
+    """What a pass has with it, such as a compiled database."""
 
     @property
     def name(self) -> str:

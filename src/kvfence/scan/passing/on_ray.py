@@ -43,7 +43,8 @@ class OnRay:
         try:
             self._connect()
             remote = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES - 1)(_RayWorker)
-            workers = [remote.remote(list(passes), folder.resolve()) for _ in range(min(self._workers, len(units)))]
+            held = ray.put(list(passes))  # a worker that begins again needs them, and Ray forgets what nobody holds
+            workers = [remote.remote(held, folder.resolve()) for _ in range(min(self._workers, len(units)))]
             pool: Any = ActorPool(workers)
             yield from pool.map_unordered(lambda worker, unit: worker.run.remote(unit), map(absolute, units))
         except RayActorError:
