@@ -1,15 +1,16 @@
 """How exact are lengths for real tokenizers, and what does a prompt of a million tokens cost to build?
 
-Tokenizers are those inside litellm's wheel (44 MB), which is fetched and not installed.
+Tokenizers are those inside litellm's wheel (44 MB) and one of mistral_common's (7 MB), which are fetched and not
+installed.
 
-    python benchmarks/token_counts.py [WHEEL]
+    python benchmarks/token_counts.py [LITELLM_WHEEL MISTRAL_WHEEL]
     python benchmarks/token_counts.py --build
 
-Needs `tokenizers` and `tiktoken`, but for the last. For each tokenizer: a sweep of lengths without a counter, by usage
-alone, with the error at each; and a million tokens with a counter: whole counts that it took, and how far off it was,
-nearly all of its time being the tokenizer's. `--build`, which the first form runs too, each time in a fresh process
-without any tokenizer: a prompt of 1,048,576 tokens with 64 markers, at so many characters a token; seconds, and the
-most memory that the whole process ever had.
+Needs `tokenizers` and `tiktoken`, but for the last. For each tokenizer: what a marker has in tokens, on the average and
+at most; a sweep of lengths without a counter, by usage alone, with the error at each; and a million tokens with a
+counter: whole counts that it took, and how far off it was, nearly all of its time being the tokenizer's. `--build`,
+which the first form runs too, each time in a fresh process without any tokenizer: a prompt of 1,048,576 tokens with 64
+markers, at so many characters a token; seconds, and the most memory that the whole process ever had.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import json
 import random
 import resource
 import subprocess
@@ -26,12 +28,15 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from kvfence.probe.counting import Counter, Fitter
 from kvfence.probe.markers import Place, make_marker
 from kvfence.probe.prompts import Recipe
 
 FOLDER = "litellm/litellm_core_utils/tokenizers/"
+TEKKEN = "mistral_common/data/tekken_240911.json"
+WHEELS = ("litellm", "mistral_common")
 GPT_2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 GPT_4 = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s"
 RANKS = {  # name in tiktoken: file in the wheel (tiktoken's cache names it by the SHA-1 of its address), pattern
@@ -55,17 +60,18 @@ def main() -> None:
         return
     print(_each_built(), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        wheel = Path(sys.argv[1]) if len(sys.argv) > 1 else _fetched(Path(folder))
-        with zipfile.ZipFile(wheel) as archive:
-            counts = _counts(archive)
-    print(f"{'tokenizer':<12}{'a marker':>9}  error by usage alone, at {', '.join(f'{t:,}' for t in SWEEP)}")
+        wheels = [Path(name) for name in sys.argv[1:]] or [_fetched(name, Path(folder)) for name in WHEELS]
+        with zipfile.ZipFile(wheels[0]) as archive, zipfile.ZipFile(wheels[1]) as mistral:
+            counts = {**_counts(archive), "tekken": _tekken(json.loads(mistral.read(TEKKEN)))}
+    print(f"{'tokenizer':<12}{'a marker, at most':>18}  error by usage alone, at {', '.join(f'{t:,}' for t in SWEEP)}")
     for name, count in counts.items():
         errors = "  ".join(f"{error:+.3%}" for error in _by_usage(count))
-        print(f"{name:<12}{_marker_tokens(count):>9.1f}  {errors}")
+        mean, most = _marker_tokens(count)
+        print(f"{name:<12}{mean:>14.1f} {most:>3}  {errors}", flush=True)
     print(f"\n{'tokenizer':<12}with a counter, at {MILLION:,}: tokens off, whole counts, seconds")
     for name, count in counts.items():
         off, whole, seconds = asyncio.run(_counted(count))
-        print(f"{name:<12}{off:>6} {whole:>6} {seconds:>8.1f}")
+        print(f"{name:<12}{off:>6} {whole:>6} {seconds:>8.1f}", flush=True)
 
 
 def _each_built() -> str:
@@ -129,10 +135,10 @@ async def _counted(count: Tokens) -> tuple[int, int, float]:
     return count(fitted.prompt.text) - MILLION, sum(chars > MILLION for chars in asked), seconds
 
 
-def _marker_tokens(count: Tokens) -> float:
+def _marker_tokens(count: Tokens) -> tuple[float, int]:
     rng = random.Random(1)
-    markers = [make_marker(rng, b"k", Place("a", 0, depth)).text for depth in range(100)]
-    return sum(map(count, markers)) / len(markers)
+    tokens = [count(make_marker(rng, b"k", Place("a", 0, depth)).text) for depth in range(1000)]
+    return sum(tokens) / len(tokens), max(tokens)
 
 
 def _counts(archive: zipfile.ZipFile) -> dict[str, Tokens]:
@@ -151,10 +157,20 @@ def _counts(archive: zipfile.ZipFile) -> dict[str, Tokens]:
     return counts
 
 
-def _fetched(folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), "litellm"]
+def _tekken(said: dict[str, Any]) -> Tokens:
+    """Mistral's own file: as many of its ranks as its vocabulary has beside the special tokens."""
+    import tiktoken  # noqa: PLC0415 — as above
+
+    kept = said["config"]["default_vocab_size"] - said["config"]["default_num_special_tokens"]
+    ranks = {base64.b64decode(one["token_bytes"]): one["rank"] for one in said["vocab"][:kept]}
+    encoding = tiktoken.Encoding("tekken", pat_str=said["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+def _fetched(name: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), name]
     subprocess.run(command, check=True)
-    return next(folder.glob("litellm-*.whl"))
+    return next(folder.glob(f"{name}-*.whl"))
 
 
 if __name__ == "__main__":

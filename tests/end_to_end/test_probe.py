@@ -4,6 +4,8 @@ import pytest
 
 from support.programs import answering, assert_one_clear_line, run_kvfence, served, silent, tcp_server
 
+CONTEXT, POOL = 4096, 2624
+"""What the cell declares, and what its prefill can hold, where no test needs more."""
 KEYS = {"tokens", "status", "verdict", "recalled", "planted", "foreign"}
 
 
@@ -22,13 +24,13 @@ def of_sweep(report):
 
 @pytest.fixture(scope="module")
 def leaking():
-    with served("--rules", "placeholder", "--context", "8192") as (url, _):
+    with served("--rules", "placeholder", "--context", str(CONTEXT)) as (url, _):
         yield url
 
 
 @pytest.fixture(scope="module")
 def found(leaking):
-    return probed(leaking, "--limit", "5312")
+    return probed(leaking, "--limit", str(POOL))
 
 
 @pytest.mark.slow
@@ -36,15 +38,15 @@ def test_the_old_rules_are_found_from_outside(found):
     """A leak: exit 1, and the lengths over the pool carry the other tenant's markers with status 200."""
     ran, report = found
     assert ran.code == 1
-    assert (report["schema"], report["verdict"], report["declared_context"]) == (1, "leak", 8192)
+    assert (report["schema"], report["verdict"], report["declared_context"]) == (1, "leak", CONTEXT)
     assert all(set(length) >= KEYS for length in report["lengths"])
     by_verdict = {}
     for length in report["lengths"]:
         by_verdict.setdefault(length["verdict"], []).append(length)
     assert {"clean", "leak", "refused"} <= set(by_verdict) <= {"clean", "leak", *WRONG, "refused"}
-    assert all(length["tokens"] > 5312 for kind in WRONG for length in by_verdict.get(kind, []))
-    assert max(length["tokens"] for length in by_verdict["clean"]) <= 5312
-    assert all(length["tokens"] > 5312 and length["status"] == 200 for length in by_verdict["leak"])
+    assert all(length["tokens"] > POOL for kind in WRONG for length in by_verdict.get(kind, []))
+    assert max(length["tokens"] for length in by_verdict["clean"]) <= POOL
+    assert all(length["tokens"] > POOL and length["status"] == 200 for length in by_verdict["leak"])
     assert all(length["foreign"] > 0 and length["recalled"] == 0 for length in by_verdict["leak"])
 
 
@@ -82,8 +84,8 @@ def test_a_cell_with_workers_as_processes_leaks_and_is_fenced_alike():
 @pytest.mark.slow
 def test_a_context_that_is_overstated_has_its_own_verdict():
     """I7: told of a larger context than is usable, the probe finds the refusal below it."""
-    with served("--context", "8192") as (url, _):
-        ran, report = probed(url, "--context", "8192")
+    with served("--context", str(CONTEXT)) as (url, _):
+        ran, report = probed(url, "--context", str(CONTEXT), "--scenario", "sweep")
     assert (ran.code, report["verdict"]) == (1, "limit-overstated")
 
 
