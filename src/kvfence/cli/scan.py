@@ -14,6 +14,7 @@ from kvfence.cli.audit_output import ExitZeroOption, OutputOption
 from kvfence.cli.output import exit_code, run_of
 from kvfence.cli.scan_custody import opened
 from kvfence.cli.scan_output import Outputs
+from kvfence.cli.scan_progress import scan_progress
 from kvfence.errors import KvfenceError, UnsupportedError, UsageError
 from kvfence.report.scan_facts import ScanFacts
 from kvfence.report.scan_formats import ScanFormat
@@ -91,7 +92,9 @@ def scan(
         outputs.check([source.target for source in sources])
         before = seen_before(sources)
         custody = opened(before, partial(seen_after, sources, before, hashed=trail is not None), trail)
-        seen = examined(sources, asked, Means(where=where, work=work, rules=given.rules_folder()))
+        with scan_progress(report_on_stdout=outputs.takes_stdout) as told:
+            means = Means(where=where, work=work, rules=given.rules_folder(), on_done=told)
+            seen = examined(sources, asked, means)
         run, read = custody.run(run_of("scan", began=began)), custody.read()
     outputs.write(seen, ScanFacts(run=run, read=read, letter_for=letter_for))
     custody.close(run, seen, read=read, wrote=outputs.files())

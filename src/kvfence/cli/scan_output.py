@@ -45,6 +45,11 @@ class Outputs:
             raise UsageError(f"{files[-1]}: two outputs cannot go to one file; name another")
         check_writable(*files)
 
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether a report for a machine goes to standard output."""
+        return self.form is not ScanFormat.TABLE and self.report is None
+
     def files(self) -> Iterator[Path]:
         """Those that are written; the trail is added to."""
         yield from (file for file in (self.report, self.rotation) if file is not None)

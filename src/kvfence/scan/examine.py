@@ -26,7 +26,7 @@ from kvfence.scan.window import Window
 
 NOT_BUILT = ("signs of lost context",)
 """What no kernel looks for yet."""
-READINGS = 2
+READINGS = {"first": "reading", "second": "comparing with what was read"}
 """No text is kept, so all are read again to be met with what was kept of the answers."""
 
 
@@ -51,8 +51,8 @@ class Means:
     """A folder that keeps compiled rules from one run to the next, and nothing else; None to compile them each time."""
     unit_bytes: int = UNIT_BYTES
     """How much is done at a time, and done again after a kill."""
-    on_unit: Callable[[Unit, int], None] = lambda _unit, _of: None
-    """Told of each unit of work that is done, and of how many there are."""
+    on_done: Callable[[str, int, int], None] = lambda _doing, _done, _of: None
+    """Told what is done, and bytes: how many are done, and of how many."""
 
 
 def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
@@ -97,12 +97,19 @@ class _Readings:
 
     def read(self, name: str, passes: Sequence[Pass]) -> Passed:
         """The rows of these passes."""
+        all_bytes, done = sum(unit.size for unit in self.units), 0
+
+        def on_done(unit: Unit) -> None:
+            nonlocal done
+            done += unit.size
+            self.means.on_done(READINGS[name], done, all_bytes)
+
         return passed(
             passes,
             self.units,
             engine=engine_for(self.units, self.means.where),
             folder=self.folder.step(name, self.sources, passes),
-            on_done=lambda unit: self.means.on_unit(unit, READINGS * len(self.units)),
+            on_done=on_done,
         )
 
 
