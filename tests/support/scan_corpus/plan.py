@@ -46,7 +46,9 @@ class Kind(StrEnum):
     RETRY = "the same prompt again"
     RESENT = "an agent resends its transcript"
     SAME_QUESTION = "two tenants ask the same and get the same"
-    RECITED = "the answer recites a famous text"
+    RECITED = "the answer recites a text that many tenants quote"
+    RECITED_RARE = "the answer recites a public text that few tenants quote"
+    """From the log alone it cannot be told from somebody's own text."""
     PHRASE = "the answer has a phrase of every model"
 
 

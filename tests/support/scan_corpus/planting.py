@@ -64,6 +64,7 @@ class Planting:
         if not victims:
             return None
         victim = self._chance.choice(victims)
+        self._victims.remove(victim)  # what was taken once, two have
         is_bare = self._chance.random() < self._plan.bare
         stretch = self._stretch(victim.text, RUN_BYTES if is_bare else SPAN_BYTES_MIN)
         how = Garbling.VERBATIM if is_bare else garbling.drawn(self._chance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -16,7 +16,9 @@ from support.scan_corpus.shelf import LANGUAGES, chunks
 from support.scan_corpus.words import Words
 
 BEGAN_S = 1_787_800_000.0
-SYSTEMS, FAMOUS, QUESTIONS = 8, 60, 40
+SYSTEMS, FAMOUS, QUESTIONS = 8, 40, 40
+MANY_TENANTS = 12
+"""A text that so many have quoted so far is known to be public by the log alone."""
 PROMPT_MAX, TRANSCRIPT_MAX = 44, 33
 """Times the middle size of a prompt: so long are the longest ones."""
 PIECE_OF_PROMPT = 1100
@@ -25,7 +27,7 @@ LONG_FROM_BYTES = 64 << 20
 """A corpus of this size has prompts past the incident's limit too."""
 ANSWER_CHARS, ANSWER_CHARS_MAX = 700, 16_000
 SESSIONS, TURNS_MAX = 24, 14
-_NOT_AGAIN = {Kind.PHRASE, Kind.RECITED, Kind.SAME_QUESTION, Kind.RESENT}
+_NOT_AGAIN = {Kind.PHRASE, Kind.RECITED, Kind.RECITED_RARE, Kind.SAME_QUESTION, Kind.RESENT}
 """What no retry repeats, so that of a retry nothing but its own is told."""
 _KINDS = ("prose", "prose", "code", "code", "records")
 
@@ -62,7 +64,9 @@ class Traffic:
         self._count = 0
         systems = [self._words.prose(400 + 300 * number) for number in range(SYSTEMS)]
         self._tenants = [self._tenant(number, systems) for number in range(plan.tenants)]
+        self._by_name = {tenant.name: tenant for tenant in self._tenants}
         self._questions = [(self._words.prose(120), self._words.prose(500)) for _ in range(QUESTIONS)]
+        self._quoted_by: dict[int, set[str]] = defaultdict(set)
         self._sessions: deque[_Session] = deque()
         self._rare: deque[tuple[str, str]] = deque(maxlen=30)
 
@@ -89,7 +93,7 @@ class Traffic:
             leak = self._planting.plant(draft)
             self._planting.remember(draft)
             if draft.status == 200 and leak is None and kind not in _NOT_AGAIN:
-                tenant.last = draft
+                self._by_name[draft.tenant].last = draft  # an agent's next turn may be another tenant's
             innocent = [Truth(kind=kind, response_id=draft.id, tenant=draft.tenant)] if kind else []
             yield draft, [*([leak] if leak else []), *innocent]
 
@@ -138,17 +142,21 @@ class Traffic:
         answer, kind = self._answered(tenant), None
         if self._chance.random() < 0.5:
             answer, kind = f"{self._chance.choice(PHRASES)}\n\n{answer}", Kind.PHRASE
-        return self._draft(tenant, f"{self._opening()}\n\n{private}", answer, private), kind
+        draft = self._draft(tenant, f"{self._opening()}\n\n{private}", answer, private)
+        draft.own_answer = kind is None
+        return draft, kind
 
     def _document(self, tenant: _Tenant) -> tuple[Draft, Kind | None]:
         """Retrieved pieces of public texts, the famous ones often; the answer quotes one of them."""
         most = max(1, min(8, self._plan.prompt_bytes // PIECE_OF_PROMPT))
-        found = [self._piece() for _ in range(self._chance.randint(1, most))]
+        found = [self._piece(tenant) for _ in range(self._chance.randint(1, most))]
         private = self._words.fresh("prose", 300)
         answer = self._answered(tenant)
         quoted = self._quote(self._chance.choice(found))
         asked = "\n---\n".join([*found, f"{self._opening()} {private}"])
-        return self._draft(tenant, asked, f"{answer}\n> {quoted}\n", private), Kind.OWN_PROMPT
+        draft = self._draft(tenant, asked, f"{answer}\n> {quoted}\n", private)
+        draft.own_answer = False
+        return draft, Kind.OWN_PROMPT
 
     def _quoting(self, tenant: _Tenant) -> tuple[Draft, Kind | None]:
         private = self._private(tenant)
@@ -223,14 +231,16 @@ class Traffic:
 
     def _recited(self, tenant: _Tenant) -> tuple[Draft, Kind | None]:
         """What a model knows by heart, asked for in a word."""
-        text = self._public[self._chance.randrange(min(FAMOUS, len(self._public)))]
-        draft = self._draft(tenant, "Give me the full text of the licence, please.", text)
+        number = self._chance.randrange(min(FAMOUS, len(self._public)))
+        draft = self._draft(tenant, "Give me the full text of the licence, please.", self._public[number])
         draft.own_answer = False
-        return draft, Kind.RECITED
+        return draft, Kind.RECITED if len(self._quoted_by[number]) >= MANY_TENANTS else Kind.RECITED_RARE
 
-    def _piece(self) -> str:
+    def _piece(self, tenant: _Tenant) -> str:
+        number = self._chance.randrange(min(FAMOUS, len(self._public)))
         if self._chance.random() < 0.4:
-            return self._public[self._chance.randrange(min(FAMOUS, len(self._public)))]
+            self._quoted_by[number].add(tenant.name)
+            return self._public[number]
         return self._public[self._chance.randrange(len(self._public))]
 
     def _quote(self, text: str) -> str:
