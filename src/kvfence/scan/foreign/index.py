@@ -126,4 +126,4 @@ def owners_per_number(numbers: Offsets, owners: Hashes) -> Offsets:
 
 
 def _mapped(path: Path, of: Any) -> npt.NDArray[Any]:
-    return np.memmap(path, of, "r") if path.stat().st_size else np.empty(0, of)
+    return np.asarray(np.memmap(path, of, "r")) if path.stat().st_size else np.empty(0, of)

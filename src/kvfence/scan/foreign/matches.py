@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from kvfence.errors import TargetError
@@ -18,7 +17,14 @@ from kvfence.scan.foreign.answer_windows import AnswerWindows
 from kvfence.scan.foreign.index import open_index, write_index
 from kvfence.scan.foreign.innocence import alike
 from kvfence.scan.foreign.meeting import Meeting, meetings, owners_allowed
-from kvfence.scan.foreign.owners import NOBODY, ExchangeOwners, Exchanges, exchange_table, source_and_offset
+from kvfence.scan.foreign.owners import (
+    NOBODY,
+    ExchangeOwners,
+    Exchanges,
+    exchange_table,
+    read_exchanges,
+    source_and_offset,
+)
 from kvfence.scan.foreign.probes import EXCHANGES_FILE, Probes
 from kvfence.scan.foreign.spans import Found, found_in, needed
 from kvfence.scan.foreign.spread import private
@@ -59,8 +65,7 @@ class ForeignText:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         owners, windows = self.first
         exchanges, isolation = exchange_table(rows(owners.name))
-        with private(self.folder / EXCHANGES_FILE).open("wb") as file:
-            np.save(file, exchanges)
+        exchanges.tofile(private(self.folder / EXCHANGES_FILE))
         write_index(rows(windows.name), exchanges, self.folder)
         return (Probes(hashing=self._hashing, folder=self.folder, key=self._owners_key, isolation=isolation),)
 
@@ -71,7 +76,7 @@ class ForeignText:
             OSError: a file cannot be read, or none written.
             TargetError: a file has changed since it was read.
         """
-        exchanges: Exchanges = np.load(self.folder / EXCHANGES_FILE, mmap_mode="r")
+        exchanges = read_exchanges(self.folder / EXCHANGES_FILE)
         met = meetings(rows("probes"), open_index(self.folder), exchanges, self.folder)
         told: list[Match] = []
         most = owners_allowed(exchanges)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -140,6 +141,11 @@ def exchange_table(rows: Iterable[pa.RecordBatch]) -> tuple[Exchanges, Isolation
         table["owner"] = owners_of(table["owner"], sessions, isolation)
     whole = np.concatenate([table for table, _ in parts]) if parts else np.empty(0, EXCHANGE)
     return whole[np.argsort(whole["place"], kind="stable")], isolation
+
+
+def read_exchanges(path: Path) -> Exchanges:
+    """The table that was written there, mapped."""
+    return np.asarray(np.memmap(path, EXCHANGE, "r")) if path.stat().st_size else np.empty(0, EXCHANGE)
 
 
 def ordinals(exchanges: Exchanges, places: Hashes) -> Offsets:

@@ -11,7 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from kvfence.scan.foreign.index import ABSENT, Index, open_index
-from kvfence.scan.foreign.owners import NEVER_BEGAN, NOBODY, Exchanges, Isolation, began_of, owner_numbers, places_of
+from kvfence.scan.foreign.owners import (
+    NEVER_BEGAN,
+    NOBODY,
+    Exchanges,
+    Isolation,
+    began_of,
+    owner_numbers,
+    places_of,
+    read_exchanges,
+)
 from kvfence.scan.foreign.windows import (
     ANSWER_STEP,
     PROBE_STEP,
@@ -25,7 +34,7 @@ from kvfence.scan.foreign.windows import (
 )
 from kvfence.scan.passing.scan_pass import Kernel
 
-EXCHANGES_FILE = "exchanges.npy"
+EXCHANGES_FILE = "exchanges"
 _HELD = 1 << 20
 """So many hits are held before they are thinned out."""
 
@@ -66,7 +75,7 @@ class Probes:
 
     def ready(self) -> Kernel:
         """See `Pass`."""
-        return _Probing(self, open_index(self.folder), np.load(self.folder / EXCHANGES_FILE, mmap_mode="r")).rows
+        return _Probing(self, open_index(self.folder), read_exchanges(self.folder / EXCHANGES_FILE)).rows
 
 
 @dataclass(frozen=True, slots=True)

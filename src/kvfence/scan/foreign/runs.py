@@ -23,6 +23,8 @@ from kvfence.scan.foreign.windows import (
 ALIKE_MAX = 4
 """Windows of one answer that are the same: so many are followed, as a text that repeats itself has thousands."""
 _STRIDE = 512
+_AMONG_BITS = 18
+"""A table of so many bits tells quickly what need not be searched for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -101,12 +103,17 @@ def _alike(ours: Octets, theirs: Octets, hashing: Hashing, step: int) -> Iterato
 
 def _looked_up(theirs: Octets, hashing: Hashing, ordered: Hashes, step: int) -> Iterator[tuple[Offsets, Offsets]]:
     """Of windows of theirs that are among the ordered hashes: the first of them, and where they begin."""
+    among = np.zeros(1 << _AMONG_BITS, np.bool_)
+    shift = np.uint64(64 - _AMONG_BITS)
+    among[(ordered >> shift).view(np.int64)] = True
     for first, some in hashing.every(theirs, step):
-        at = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
-        known = np.flatnonzero(ordered[at] == some)
-        known = known[~repeats(some, known)]
-        if len(known):
-            yield at[known], first + step * known
+        maybe = np.flatnonzero(among.take((some >> shift).view(np.int64), mode="clip"))
+        at = np.minimum(np.searchsorted(ordered, some[maybe]), len(ordered) - 1)
+        is_known = ordered[at] == some[maybe]
+        at, known = at[is_known], maybe[is_known]
+        new = ~repeats(some, known)
+        if new.any():
+            yield at[new], first + step * known[new]
 
 
 def _same_behind(one: Octets, other: Octets) -> int:

@@ -29,8 +29,8 @@ class Sieve:
 
     def through(self, hashes: Hashes) -> Offsets:
         """Which of these may be in it."""
-        met = self._table[(hashes >> self._shift).view(np.int64)]
-        some = np.flatnonzero(met)
+        met = self._table.take((hashes >> self._shift).view(np.int64), mode="clip")
+        some = np.flatnonzero(met != 0)
         patterns = _pattern(hashes[some])
         return cast("Offsets", some[(met[some] & patterns) == patterns])
 
@@ -49,7 +49,7 @@ def write_sieve(hashes: Hashes, path: Path) -> None:
 
 def read_sieve(path: Path) -> Sieve:
     """The sieve that was written there, mapped."""
-    return Sieve(np.memmap(path, np.uint8, "r"))
+    return Sieve(np.asarray(np.memmap(path, np.uint8, "r")))
 
 
 def _pattern(hashes: Hashes) -> Octets:
