@@ -108,10 +108,11 @@ def _option_row(name: str, declared: OptionInfo, of: object, default: object) ->
 
 
 def _spellings(name: str, declared: OptionInfo) -> list[str]:
-    """The option's names, the long one first. Inside Annotated the library keeps the first one as the default."""
+    """The option's names, the long one first, each way of a switch. Inside Annotated the first is the default."""
     first = [declared.default] if isinstance(declared.default, str) else []
     given = [*first, *(declared.param_decls or [])]
-    return sorted(given or [f"--{name.replace('_', '-')}"], key=len, reverse=True)
+    ordered = sorted(given or [f"--{name.replace('_', '-')}"], key=len, reverse=True)
+    return [one for both in ordered for one in both.split("/")]
 
 
 def _accepted(of: object) -> str:

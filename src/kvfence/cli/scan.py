@@ -16,6 +16,7 @@ from kvfence.cli.scan_custody import opened
 from kvfence.cli.scan_output import Outputs
 from kvfence.cli.scan_progress import scan_progress
 from kvfence.errors import KvfenceError, UnsupportedError, UsageError
+from kvfence.findings.preview import Preview
 from kvfence.report.scan_facts import ScanFacts
 from kvfence.report.scan_formats import ScanFormat
 
@@ -42,6 +43,7 @@ def scan(
     rotation: given.Rotation = None,
     letter_for: given.LetterFor = None,
     trail: given.Trail = None,
+    redact: given.Redact = True,
     exit_zero: ExitZeroOption = False,
 ) -> None:
     """Did it happen to us, which answers, whose text, what must be rotated? Read from logs of requests and answers.
@@ -83,6 +85,7 @@ def scan(
             window=window.filled_from(INCIDENT) if incident else window,
             secrets=Kinds(personal=personal_data, generic=generic_secrets),
             fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
+            preview=Preview.REDACTED if redact else Preview.READABLE,
         )
         if mapping is not None and input_format not in {None, "mapping"}:
             raise UsageError(f"--mapping describes a format, and --input-format {input_format} names another; give one")

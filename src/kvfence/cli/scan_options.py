@@ -115,6 +115,13 @@ Trail = Annotated[
         help="Add to this audit trail what is read, with SHA-256, and what is written: a line before and a line after.",
     ),
 ]
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact/--no-redact",
+        help="Show four characters of foreign text, or its plain words: no figure, no address, nothing like a key.",
+    ),
+]
 
 
 def cores() -> int:

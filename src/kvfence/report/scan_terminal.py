@@ -25,7 +25,7 @@ ROWS_MAX = 20
 """Of each table."""
 NAME_CHARS_MAX = 64
 """Of an id or a tenant: a UUID has 36, and what a client sent as its name may have thousands."""
-PREVIEW_CHARS_MAX = 100
+PREVIEW_CHARS_MAX = 280
 WIDE_COLUMNS = 110
 """From so many columns on a preview has one of its own."""
 _STYLES = {Verdict.FOUND: "bold red", Verdict.UNKNOWN: "bold yellow", Verdict.CLEAN: "bold green"}
@@ -76,7 +76,7 @@ def _more(count: int) -> Iterator[RenderableType]:
 def _matches(matches: Sequence[Match], *, is_wide: bool) -> Table:
     table = _table("answer", "has text of", chars="right", score="right")
     if is_wide:
-        table.add_column("redacted", overflow="fold", ratio=1)
+        table.add_column("preview", overflow="fold", ratio=1)
     for match in matches[:ROWS_MAX]:
         preview = Text(_cut(match.preview, PREVIEW_CHARS_MAX), style="dim")
         source = Text("\n").join(_whose(match))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kvfence.findings.exposure import Exposure, Hour, NotRead, TextCoverage
+from kvfence.findings.preview import Preview
 from kvfence.scan.counting import Counts
 from kvfence.scan.credentials.finding import Kinds
 from kvfence.scan.credentials.rotation import rotation
@@ -38,6 +39,8 @@ class Asked:
     secrets: Kinds = field(default_factory=Kinds)
     fingerprint_key: bytes | None = field(default=None, repr=False)
     """Of the fingerprints of secrets; None for one that no other run has."""
+    preview: Preview = Preview.REDACTED
+    """How much is shown of foreign text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     units = units_of(sources, unit_bytes=means.unit_bytes)
     with work_folder(means.work) as folder:
         secrets = secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules)
-        foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign")
+        foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign", preview=asked.preview)
         readings = _Readings(sources, units, folder, means)
         first = readings.read("first", (Counts(asked.window), secrets, *foreign.first))
         second = readings.read("second", foreign.second(first.batches))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kvfence.errors import TargetError
 from kvfence.findings.exposure import Logged, Match
-from kvfence.findings.redact import masked
+from kvfence.findings.preview import Preview, preview_of
 from kvfence.scan.exchange import Exchange
 from kvfence.scan.foreign.answer_windows import AnswerWindows
 from kvfence.scan.foreign.index import open_index, write_index
@@ -48,6 +48,8 @@ class ForeignText:
     key: bytes
     """Random, and the same as long as the folder is."""
     folder: Path
+    preview: Preview = Preview.REDACTED
+    """How much is shown of a stretch: it is decided here, so that no report holds more."""
     bits: int = 64
     """Of the hashes: fewer only to see that different texts that are hashed alike are no match."""
 
@@ -86,7 +88,7 @@ class ForeignText:
             owners = {row: _owner(exchanges, row) for row in rows_needed}
             for meeting in some:
                 told += [
-                    _match(meeting, found, texts, _Places(exchanges, sources))
+                    _match(meeting, found, texts, _Places(exchanges, sources), self.preview)
                     for found in found_in(meeting, texts, owners, most, self._hashing)
                 ]
         return tuple(told)
@@ -148,7 +150,7 @@ def _owner(exchanges: Exchanges, row: int) -> int | None:
     return None if owner == NOBODY else owner
 
 
-def _match(meeting: Meeting, found: Found, texts: Mapping[int, Exchange], places: _Places) -> Match:
+def _match(meeting: Meeting, found: Found, texts: Mapping[int, Exchange], places: _Places, preview: Preview) -> Match:
     span = found.span
     answered, source = texts[meeting.answer], texts[span.source]
     answer = answered.answer.encode(errors="replace")
@@ -173,7 +175,7 @@ def _match(meeting: Meeting, found: Found, texts: Mapping[int, Exchange], places
         source_char=len(held[: span.source_at].decode(errors="replace")),
         across_tenants=across,
         score=surprise(stretch, circumstances),
-        preview=masked(text.strip()),
+        preview=preview_of(text, preview),
     )
 
 
