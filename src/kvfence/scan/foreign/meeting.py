@@ -99,10 +99,11 @@ def _joined(rows: npt.NDArray[np.void], index: Index, exchanges: Exchanges) -> _
     asked, answered = exchanges[pairs["exchange"]], exchanges[pairs["answer"]]
     pairs["is_own"] = (asked["owner"] == answered["owner"]) & (asked["owner"] != NOBODY)
     is_own, is_common = pairs["is_own"], too_many[of_row]
-    explains = rows["in_prompt"][of_row] & _is_before(asked, answered)
-    kept = (~is_own | explains) & (asked["place"] != answered["place"])
-    pairs["in_prompt"] = rows["in_prompt"][of_row]
-    pairs["is_late"] = ~is_own & ~is_common & (asked["began"] >= answered["end"])
+    in_prompt, is_before = rows["in_prompt"][of_row], _is_before(asked, answered)
+    kept = (~is_own | (in_prompt & is_before)) & (asked["place"] != answered["place"])
+    pairs["in_prompt"] = in_prompt
+    # of two answers the later one has it from the earlier, also where both were being written at once
+    pairs["is_late"] = ~is_own & ~is_common & np.where(in_prompt, asked["began"] >= answered["end"], ~is_before)
     pairs["exchange"][is_common] = _ANYBODY
     return cast("_Pairs", pairs[kept | is_common])
 

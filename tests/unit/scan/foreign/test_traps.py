@@ -49,6 +49,15 @@ def test_a_request_that_was_sent_twice_leaks_twice():
     assert pairs(found([victim, *retries])) == [("b0", "v"), ("b1", "v"), ("b2", "v")]
 
 
+def test_a_leak_of_an_answer_is_found_though_its_owner_gets_the_answer_again_at_once():
+    """Of the owner's two answers that have it, the one is taken that was there before the leak."""
+    question = "Once more, please: " + prose("question", 300)
+    answers = [(0, SECRET), (80.9, SECRET + prose("retried", 200))]
+    logs = [asked(f"v{at}", user="v", prompt=question, answer=answer, at=at) for at, answer in answers]
+    leaked = asked("leak", user="b", prompt=prose("other", 300), answer=LEAK, at=80)
+    assert ("leak", "v0") in pairs(found([logs[0], leaked, logs[1]]))
+
+
 @pytest.mark.parametrize("fields", [{"user": True}, {}], ids=["tenants", "no tenants"])
 def test_a_system_prompt_of_many_is_no_leak_and_a_leak_beside_it_is_one(fields):
     """An answer recites what forty others are sent as well; and then what one of them alone was sent."""
