@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kvfence.errors import TargetError
-from kvfence.scan.reading.opening import is_address
+from kvfence.scan.reading.addresses import is_address
 from kvfence.scan.reading.parts import splits_of
 from kvfence.scan.reading.records import WHOLE, Part
 from kvfence.scan.reading.source import Source

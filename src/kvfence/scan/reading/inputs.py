@@ -13,8 +13,8 @@ from kvfence.facts.opened import displayed
 from kvfence.scan.formats.batch import joined
 from kvfence.scan.formats.mapped import MAPPED
 from kvfence.scan.mapping import FieldMapping
+from kvfence.scan.reading.addresses import is_address
 from kvfence.scan.reading.looking import looked_at
-from kvfence.scan.reading.opening import is_address
 from kvfence.scan.reading.source import Source
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import islice
 
 from kvfence.errors import TargetError
-from kvfence.facts.opened import displayed
 from kvfence.scan.formats.catalogue import format_of
 from kvfence.scan.formats.unwrapped import unwrapped
+from kvfence.scan.reading.addresses import shown
 from kvfence.scan.reading.csv_rows import delimiter_of
 from kvfence.scan.reading.decoded import NotJsonError, decoded
 from kvfence.scan.reading.lines import lines_of
@@ -37,20 +37,20 @@ def looked_at(number: int, target: str, asked: str | None = None) -> Source:
 
     `asked`: the name of the format that the user says it has.
     """
-    shown = displayed(target)
+    name = shown(target)
     try:
         kind = _kind_of(target)
     except TargetError as error:
-        why = str(error).removeprefix(f"{shown}: ")
-        return Source(number=number, target=target, shown=shown, kind=Kind.UNREADABLE, format="", why=why)
-    source = Source(number=number, target=target, shown=shown, kind=kind, format=asked or "", is_asked=bool(asked))
+        why = str(error).removeprefix(f"{name}: ")
+        return Source(number=number, target=target, shown=name, kind=Kind.UNREADABLE, format="", why=why)
+    source = Source(number=number, target=target, shown=name, kind=kind, format=asked or "", is_asked=bool(asked))
     if asked:
         return source
     unread: list[str] = []
-    name = _format_name(source, unread)
-    if not name:
+    form = _format_name(source, unread)
+    if not form:
         return replace(source, kind=Kind.UNREADABLE, why=unread[0] if unread else NO_FORMAT)
-    return replace(source, format=name)
+    return replace(source, format=form)
 
 
 def _kind_of(target: str) -> Kind:

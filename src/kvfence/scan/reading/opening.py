@@ -12,15 +12,13 @@ from typing import Any
 
 import httpx
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from kvfence.errors import TargetError, why_unreached
-from kvfence.facts.opened import displayed
 from kvfence.facts.packed import Inside, unpacked
+from kvfence.scan.reading.addresses import HTTP, STORES, is_address, shown
+from kvfence.scan.reading.stores import file_of, stream_of
 
 _BUFFER_BYTES = 1 << 20
-_HTTP = ("http://", "https://")
-_STORES = ("s3://", "gs://", "gcs://", "abfs://", "abfss://", "hdfs://")
 _TIMEOUT_S = 60.0
 _HTTP_ERROR = 400
 
@@ -40,11 +38,6 @@ class Opened:
         return self.inside.gap if self.inside else None
 
 
-def is_address(target: str) -> bool:
-    """Whether it is read from elsewhere."""
-    return target.startswith((*_HTTP, *_STORES))
-
-
 @contextmanager
 def opened(target: str) -> Iterator[Opened]:
     """The target's bytes, unpacked where it is packed.
@@ -55,7 +48,7 @@ def opened(target: str) -> Iterator[Opened]:
     with packed(target) as raw:
         source = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw, _BUFFER_BYTES)
         try:
-            stream, inside = unpacked(source, displayed(target))
+            stream, inside = unpacked(source, shown(target))
         except OSError as error:
             raise TargetError(f"reading it failed: {error.strerror or error}") from error
         yield Opened(stream, inside, is_seekable=inside is None and not is_address(target))
@@ -68,11 +61,11 @@ def packed(target: str) -> Iterator[Any]:
     Raises:
         TargetError: it cannot be opened.
     """
-    if target.startswith(_HTTP):
+    if target.startswith(HTTP):
         with _over_http(target) as stream:
             yield stream
-    elif target.startswith(_STORES):
-        with _in_store(target).open_input_stream(_path_in_store(target)) as stream:
+    elif target.startswith(STORES):
+        with stream_of(target) as stream:
             yield stream
     else:
         with _file(target) as stream:
@@ -126,18 +119,6 @@ class _Pieces(io.RawIOBase):
         return size
 
 
-def _in_store(target: str) -> Any:
-    try:
-        return pafs.FileSystem.from_uri(target)[0]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise TargetError(f"cannot be reached: {str(error).splitlines()[0]}") from error
-
-
-def _path_in_store(target: str) -> str:
-    path: str = pafs.FileSystem.from_uri(target)[1]
-    return path
-
-
 def seekable(target: str) -> Any:
     """The target as a file that can be read at any place, for formats with their table of contents at the end.
 
@@ -145,9 +126,9 @@ def seekable(target: str) -> Any:
         TargetError: it cannot be opened, or cannot be read at any place.
     """
     try:
-        if target.startswith(_STORES):
-            return _in_store(target).open_input_file(_path_in_store(target))
-        if target.startswith(_HTTP):
+        if target.startswith(STORES):
+            return file_of(target)
+        if target.startswith(HTTP):
             raise TargetError("Parquet over HTTP cannot be read in pieces; download it, or name it as s3:// or gs://")
         _file(target).close()
         return pa.OSFile(target)

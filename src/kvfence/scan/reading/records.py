@@ -18,6 +18,7 @@ from kvfence.scan.reading.record import TOO_LONG, Raw, Record
 from kvfence.scan.reading.source import Kind, Source
 
 _BOM = b"\xef\xbb\xbf"
+_WHY_CHARS_MAX = 200
 _MEANT_AS_JSON = re.compile(rb"\{|\[\s*[\[{\"\]]")
 """A line of a program's log may begin with its time in brackets."""
 
@@ -61,7 +62,7 @@ def _of_stream(source: Source, part: Part, file: Opened, *, texts: bool) -> Iter
             line = record.place.line if isinstance(record, Record) else record.line or line
             yield record
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+        why = str(getattr(error, "strerror", None) or error).partition("\n")[0][:_WHY_CHARS_MAX]
         yield Unread(source=source.number, line=line, why=f"reading it failed behind this line: {why}")
     if file.gap:
         yield Unread(source=source.number, line=line, why=file.gap)
