@@ -34,13 +34,15 @@ def exchange(number, prompt, answer):
 
 
 def planted_log(path, *, padding=0):
-    """The values in it. Every fourth stands in an answer; two lines cannot be read and hold one each as well."""
+    """The values in it. Every fourth stands in an answer to somebody else; two lines that cannot be read hold one."""
     rng = random.Random(20_260_903)
     values, records = [], []
     for number in range(PLANTED):
         one = planted(rng, list(KINDS)[number % len(KINDS)])
         text = f"question {number}\n" + list(CARRIERS.values())[number % len(CARRIERS)](one.written) + FILLER * padding
         values.append(one.value)
+        if number % 4 == 0:  # somebody else had sent it: the answer is foreign text as well, and has a preview
+            records.append(exchange(number - 10_000, text, "ok"))
         records.append(exchange(number, *((text, "ok") if number % 4 else ("and?", text))))
     values += [planted(rng, "github-pat").value, planted(rng, "stripe").value]
     lines = [json.dumps(one) + "\n" for one in records]
@@ -111,6 +113,7 @@ def test_no_format_and_no_file_shows_a_secret(tmp_path):
     report = json.loads((outputs / "report.json").read_text())
     assert report["skipped"] == 2
     assert len(report["secrets"]) >= PLANTED * 0.97
+    assert sum(one["in_foreign_answer"] for one in report["secrets"]) >= PLANTED / 4 * 0.97
     assert len({one["fingerprint"] for one in report["secrets"]}) == len(report["secrets"])
 
 
@@ -118,7 +121,7 @@ def test_no_format_and_no_file_shows_a_secret(tmp_path):
 def test_a_killed_scan_leaves_no_secret_and_goes_on_to_the_same_result(tmp_path):
     """Killed while rows are written; its processes could not have left an image of their memory."""
     log = tmp_path / "log.jsonl"
-    values = planted_log(log, padding=300)
+    values = planted_log(log, padding=100)
     args = [log, "--format", "json", "--fingerprint-key", tmp_path / "key", "--work", tmp_path / "work"]
     with subprocess.Popen(
         command(*args),
