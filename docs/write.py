@@ -34,6 +34,7 @@ from support.matrix_page import page as matrix_page  # noqa: E402 — the same
 from support.matrix_page import picture as matrix_picture  # noqa: E402 — the same
 from support.plan_cases import page as plans_against_logs  # noqa: E402 — the same
 from support.probe_servers import Behaviour, endpoint  # noqa: E402 — the same
+from support.signs_page import page as signs_page  # noqa: E402 — the same
 
 HEAD = """# Command line
 
@@ -169,6 +170,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "diagrams" / "floors.svg", picture()
     yield DOCS / "diagrams" / "fault-matrix.svg", matrix_picture()
     yield DOCS / "fault-matrix.md", matrix_page()
+    yield DOCS / "scan-signs.md", signs_page()
     yield DOCS / "plan-against-logs.md", plans_against_logs()
     yield DOCS / "rules" / "README.md", index()
     for rule in cards():

@@ -31,6 +31,8 @@ def scan(
     until: given.To = None,
     model: given.Model = None,
     incident: given.Incident = False,
+    limit: given.Limit = None,
+    audit: given.Audit = None,
     personal_data: given.PersonalData = False,
     generic_secrets: given.GenericSecrets = False,
     fingerprint_key: given.FingerprintKey = None,
@@ -50,9 +52,9 @@ def scan(
 
     What runs today: the logs are read and counted, with how much of each text they kept, and which requests are in the
     window asked about; secrets in the prompts and answers of those, each once, never shown whole, with a keyed hash to
-    find it again; and foreign text: each stretch of 64 bytes and more of an answer that stands in another tenant's
-    earlier request and not in its own. Signs of lost context are not looked for yet, and the report says so; nothing is
-    called clean before they are. It needs the extra named scan.
+    find it again; foreign text: each stretch of 64 bytes and more of an answer that stands in another tenant's
+    earlier request and not in its own; and signs that an answer was made without its context, each with how often such
+    a one was right (docs/scan-signs.md), which alone are no finding. It needs the extra named scan.
 
     What a log does not say (a time, a model, a length) never excludes a request. Nothing is sent anywhere, and no text
     is kept. Exit codes: 0 clean, 1 found, 2 wrong use, 3 inconclusive (not all could be read or looked at).
@@ -60,11 +62,11 @@ def scan(
     Example: kvfence scan logs/ --exposed-after 681280 --from 2026-08-27 --format json -o scan.json
     """
     with _scanning():
+        from kvfence.scan.audited_limit import limit_of  # noqa: PLC0415 — the same
         from kvfence.scan.credentials.finding import Kinds  # noqa: PLC0415 — the same
         from kvfence.scan.credentials.fingerprint import key_of  # noqa: PLC0415 — the same
         from kvfence.scan.custody import seen_after, seen_before  # noqa: PLC0415 — the same
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
-        from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — the same
         from kvfence.scan.mapping import mapping_of  # noqa: PLC0415 — the same
         from kvfence.scan.passing.choice import where_of  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
@@ -73,22 +75,22 @@ def scan(
 
         began = monotonic()
         no_core_dumps()
-        if input_format is not None and input_format not in BY_NAME:
-            raise UsageError(f"--input-format {input_format}: no such format; there are {', '.join(BY_NAME)}")
+        _check_format(input_format, is_mapped=mapping is not None)
         window = Window(
             longer_than=exposed_after,
             from_ms=given.ms_of_option("--from", since),
             to_ms=given.ms_of_option("--to", until),
             model=model,
         )
+        if incident:
+            window = window.filled_from(INCIDENT)
         asked = Asked(
-            window=window.filled_from(INCIDENT) if incident else window,
+            window=window,
             secrets=Kinds(personal=personal_data, generic=generic_secrets),
             fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
             preview=Preview.REDACTED if redact else Preview.READABLE,
+            limit=limit_of(limit, audit) or (INCIDENT.longer_than if incident else None),
         )
-        if mapping is not None and input_format not in {None, "mapping"}:
-            raise UsageError(f"--mapping describes a format, and --input-format {input_format} names another; give one")
         where = where_of(ray=ray, spark=spark, workers=workers or given.cores(), work=work)
         sources = sources_of(files, asked=input_format, mapping=mapping_of(mapping) if mapping else None)
         outputs = Outputs(form=output_format, report=output, rotation=rotation, letter_for=letter_for, trail=trail)
@@ -102,6 +104,15 @@ def scan(
     outputs.write(seen, ScanFacts(run=run, read=read, letter_for=letter_for))
     custody.close(run, seen, read=read, wrote=outputs.files())
     raise typer.Exit(exit_code(seen.verdict, exit_zero=exit_zero))
+
+
+def _check_format(name: str | None, *, is_mapped: bool) -> None:
+    from kvfence.scan.formats.catalogue import BY_NAME  # noqa: PLC0415 — Arrow is heavy, and need not be there
+
+    if name is not None and name not in BY_NAME:
+        raise UsageError(f"--input-format {name}: no such format; there are {', '.join(BY_NAME)}")
+    if is_mapped and name not in {None, "mapping"}:
+        raise UsageError(f"--mapping describes a format, and --input-format {name} names another; give one")
 
 
 @contextmanager

@@ -67,6 +67,21 @@ FingerprintKey = Annotated[
         help="The key of secrets' fingerprints, made there when there is none; without it those of two runs differ.",
     ),
 ]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        metavar="TOKENS",
+        min=1,
+        help="What the deployment could hold: a longer prompt that was answered is a sign.",
+    ),
+]
+Audit = Annotated[
+    Path | None,
+    typer.Option(
+        "--audit", metavar="FILE", help="Take --limit from this report of kvfence audit --format json.", dir_okay=False
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes that read at a time; without it, one for each core."),

@@ -130,6 +130,8 @@ class Exposure:
     """What was asked about."""
     hours: tuple[Hour, ...] = ()
     """In the order of time; requests without a time are in none."""
+    signs_left_out: int = 0
+    """Signs beyond those that are listed, which are the surest."""
 
     @property
     def skipped(self) -> int:

@@ -23,6 +23,7 @@ def document(seen: Exposure) -> dict[str, Any]:
         "not_looked_for": list(seen.not_looked_for),
         "matches": [_match(match) for match in seen.matches],
         "signs": [_sign(sign) for sign in seen.signs],
+        "signs_left_out": seen.signs_left_out,
         "secrets": [_credential(credential) for credential in seen.credentials],
         "not_read": [asdict(unread) for unread in seen.not_read],
         "hours": [asdict(hour) for hour in seen.hours],

@@ -113,6 +113,8 @@ def _of_exposure(seen: Exposure) -> Iterator[str]:
     if seen.signs:
         showing = len({(sign.request.id, sign.request.where) for sign in seen.signs})
         yield f"{counted(showing, 'request shows', 'requests show')} signs of lost context, which is no proof."
+    if seen.signs_left_out:
+        yield f"{counted(seen.signs_left_out, 'more sign')} {_are(seen.signs_left_out)} not listed."
 
 
 def _whose(seen: Exposure) -> str:

@@ -21,12 +21,12 @@ from kvfence.scan.passing.scan_pass import Pass
 from kvfence.scan.passing.units import UNIT_BYTES, Unit, units_of
 from kvfence.scan.passing.work_folder import WorkFolder, work_folder
 from kvfence.scan.reading.source import Source
+from kvfence.scan.signs.sign_pass import Signs
+from kvfence.scan.signs.telling import signs_of
 from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
-NOT_BUILT = ("signs of lost context",)
-"""What no kernel looks for yet."""
 READINGS = {"first": "reading", "second": "comparing with what was read"}
 """No text is kept, so all are read again to be met with what was kept of the answers."""
 
@@ -41,6 +41,8 @@ class Asked:
     """Of the fingerprints of secrets; None for one that no other run has."""
     preview: Preview = Preview.REDACTED
     """How much is shown of foreign text."""
+    limit: int | None = None
+    """Tokens of a prompt that the deployment could hold, where that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +74,21 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
         secrets = secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules)
         foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign", preview=asked.preview)
         readings = _Readings(sources, units, folder, means)
-        first = readings.read("first", (Counts(asked.window), secrets, *foreign.first))
+        first = readings.read(
+            "first", (Counts(asked.window), Signs(asked.window, asked.limit), secrets, *foreign.first)
+        )
         second = readings.read("second", foreign.second(first.batches))
         covered, exposed, hours = _counted(first)
+        signed = signs_of(first.batches("signs"), sources)
         return Exposure(
             requests=covered.total(),
             exposed=exposed,
             coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
             not_read=tuple(_not_read(sources, first.unread())),
             matches=foreign.matches(second.batches, sources),
-            signs=(),
+            signs=signed.signs,
+            signs_left_out=signed.left_out,
             credentials=rotation(first.batches("secrets"), spill=str(first.folder / "spill")),
-            not_looked_for=NOT_BUILT,
             window=asked.window,
             hours=hours,
         )

@@ -37,7 +37,7 @@ def answer_of(body: Any) -> Answered:
         id=name_of(body.get("id")),
         model=name_of(body.get("model")),
         finish=_finish(body),
-        prompt_tokens=_tokens(body, "prompt_tokens", "input_tokens"),
+        prompt_tokens=_prompt_tokens(body),
         answer_tokens=_tokens(body, "completion_tokens", "output_tokens"),
         began_ms=ms_of(body.get("created") or body.get("created_at")),
     )
@@ -78,6 +78,15 @@ def _finish(body: Mapping[str, Any]) -> str | None:
     incomplete = inside(body, "incomplete_details", "reason")
     whole = [name_of(body.get("stop_reason")), name_of(incomplete), name_of(body.get("status"))]
     return next((reason for reason in [*reasons, *whole] if reason), None)
+
+
+def _prompt_tokens(body: Mapping[str, Any]) -> int | None:
+    """All of the prompt: Anthropic's `input_tokens` are those that no cache had; its caches are counted beside them."""
+    if (count := _tokens(body, "prompt_tokens")) is not None:
+        return count
+    if (count := _tokens(body, "input_tokens")) is None:
+        return None
+    return count + sum(_tokens(body, name) or 0 for name in ("cache_creation_input_tokens", "cache_read_input_tokens"))
 
 
 def _tokens(body: Mapping[str, Any], *names: str) -> int | None:
