@@ -22,6 +22,8 @@ from kvfence.scan.foreign.windows import (
 
 ALIKE_MAX = 4
 """Windows of one answer that are the same: so many are followed, as a text that repeats itself has thousands."""
+PLACES_MAX = 32
+"""The same for the places in the other text where one window stands."""
 _STRIDE = 512
 _AMONG_BITS = 18
 """A table of so many bits tells quickly what need not be searched for."""
@@ -56,7 +58,16 @@ def shared_runs(answer: bytes, text: bytes, hashing: Hashing) -> list[Run]:
             behind = _same_behind(ours[at:], theirs[source_at:])
             runs.append(Run(at - before, source_at - before, before + behind))
             ends[diagonal] = at + behind
-    return sorted(runs)
+    return _outermost(runs)
+
+
+def _outermost(runs: list[Run]) -> list[Run]:
+    """Those that do not lie in another one, on the side of the answer; by where they begin."""
+    kept: list[Run] = []
+    for run in sorted(runs, key=lambda one: (one.at, -one.size, one.source_at)):
+        if not kept or run.end > kept[-1].end:
+            kept.append(run)
+    return kept
 
 
 def standing_in(stretch: bytes, text: bytes, hashing: Hashing) -> npt.NDArray[np.bool_]:
@@ -91,6 +102,10 @@ def _alike(ours: Octets, theirs: Octets, hashing: Hashing, step: int) -> Iterato
     if not pairs:
         return
     firsts, places = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    by_window = np.argsort(firsts, kind="stable")
+    firsts, places = firsts[by_window], places[by_window]
+    few = np.arange(len(firsts)) - np.searchsorted(firsts, firsts) < PLACES_MAX
+    firsts, places = firsts[few], places[few]
     found: list[tuple[Offsets, Offsets]] = []
     for more in range(ALIKE_MAX):
         there = np.minimum(firsts + more, len(ordered) - 1)

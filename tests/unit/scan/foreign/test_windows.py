@@ -108,3 +108,11 @@ def test_the_texts_of_a_column_are_cut_where_they_begin(some, skipped):
         (row, at) for row, one in enumerate(encoded) for at in range(0, len(one) - WINDOW_BYTES + 1, ANSWER_STEP)
     ]
     assert [*zip(rows.tolist(), (offsets - begins[rows]).tolist(), strict=True)] == expected
+
+
+def test_texts_that_repeat_themselves_have_few_runs():
+    """Though each of a million windows of one stands in ten thousand places of the other."""
+    phrase = b"The quick brown fox. "
+    runs = shared_runs(phrase * 1_000, phrase * 50_000, HASHING)
+    assert (runs[0].at, runs[0].size) == (0, len(phrase) * 1_000)
+    assert len(runs) == 1
