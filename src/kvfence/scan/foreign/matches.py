@@ -139,9 +139,8 @@ def _texts(rows: Iterable[int], exchanges: Exchanges, sources: Sequence[Source])
     texts = {}
     for number, wanted in sorted(by_source.items()):
         for exchange in exchanges_at(sources[number], wanted):
-            row = wanted.pop(exchange.place.offset, None)
-            if row is not None:
-                texts[row] = exchange
+            if exchange.place.offset in wanted:
+                texts[wanted.pop(exchange.place.offset)] = exchange
         if wanted:
             raise TargetError(f"{sources[number].shown}: it has changed since it was read; scan it again")
     return texts
