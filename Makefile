@@ -51,6 +51,8 @@ bench: $(VENV)/.dev ## what the fence costs, how fast a digest is, how fast a lo
 	$(BIN)/python benchmarks/probe_noise.py
 	$(BIN)/python benchmarks/probe_truth.py
 	$(BIN)/python benchmarks/scan_secrets.py
+	$(BIN)/python benchmarks/scan_truth.py
+	$(BIN)/python benchmarks/scan_speed.py
 	$(BIN)/python -m pip install --quiet --only-binary ':all:' tiktoken && $(BIN)/python benchmarks/token_counts.py
 
 fuzz: $(VENV)/.dev ## every fuzzer with KVFENCE_FUZZ_CASES cases (1000000)
