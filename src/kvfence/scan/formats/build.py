@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kvfence.scan.exchange import Exchange, Place
+from kvfence.scan.formats.cuts import with_count
 from kvfence.scan.formats.format import NOTHING, Answered, Said
 
 _REFUSED = frozenset(range(400, 499))
@@ -25,8 +28,14 @@ def exchange(
     finish: str | None = None,
     prompt_tokens: int | None = None,
     answer_tokens: int | None = None,
+    sent: Any = None,
 ) -> Exchange:
-    """The exchange at this place. What is None is taken of the response, if it has it."""
+    """The exchange at this place. What is None is taken of the response, if it has it.
+
+    `sent`: the request's body, where it is known; a prompt that is too short for its count of tokens is cut then.
+    """
+    tokens = answered.prompt_tokens if prompt_tokens is None else prompt_tokens
+    prompt = prompt if sent is None else with_count(prompt, tokens, sent)
     answer = Said("") if answered.said == NOTHING and status in _REFUSED else answered.said
     return Exchange(
         place=place,
@@ -43,6 +52,6 @@ def exchange(
         prompt_coverage=prompt.coverage,
         answer=answer.text,
         answer_coverage=answer.coverage,
-        prompt_tokens=answered.prompt_tokens if prompt_tokens is None else prompt_tokens,
+        prompt_tokens=tokens,
         answer_tokens=answered.answer_tokens if answer_tokens is None else answer_tokens,
     )

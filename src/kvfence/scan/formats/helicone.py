@@ -40,6 +40,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         ended_ms=ms_of(record.get("response_created_at")),
         status=status_of(record.get("response_status")),
         prompt_tokens=count_of(record.get("prompt_tokens")),
+        sent=sent,
         answer_tokens=count_of(record.get("completion_tokens")),
     )
 

@@ -60,6 +60,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         or status_of(first(record, "status"))
         or status_of(inside(about, "status")),
         prompt_tokens=count_of(record.get("prompt_tokens")),
+        sent=sent,
         answer_tokens=count_of(record.get("completion_tokens")),
     )
 

@@ -47,6 +47,7 @@ class _Reader:
             status=status_of(_at(value, of.status)),
             finish=name_of(_at(value, of.finish)),
             prompt_tokens=count_of(_at(value, of.prompt_tokens)),
+            sent=sent if of.request else text,
             answer_tokens=count_of(_at(value, of.answer_tokens)),
         )
 

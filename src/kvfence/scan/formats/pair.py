@@ -74,6 +74,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         ended_ms=ms_of(first(record, *_ENDED)),
         status=_status(record, answered_well=answered.said != NOTHING),
         prompt_tokens=count_of(inside(usage, "prompt_tokens")) or count_of(inside(usage, "input_tokens")),
+        sent=sent,
         answer_tokens=count_of(inside(usage, "completion_tokens")) or count_of(inside(usage, "output_tokens")),
     )
 

@@ -33,6 +33,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         began_ms=ms_of(record.get("created")),
         ended_ms=ms_of(record.get("ended")),
         status=status_of(record.get("status")),
+        sent=sent,
     )
 
 

@@ -44,6 +44,7 @@ def _exchanges(record: Mapping[str, Any], place: Place) -> Iterator[Exchange]:
         ended_ms=None if began is None or took is None else began + took,
         status=status_of(bool(succeeded)) if status is None and succeeded is not None else status,
         prompt_tokens=count_of(record.get("req_units")),
+        sent=sent,
         answer_tokens=count_of(record.get("res_units")),
     )
 

@@ -12,6 +12,7 @@ BETWEEN = "\n"
 _NO_TEXT = frozenset({"image_url", "image", "input_image", "input_audio", "audio", "inlineData", "inline_data"})
 """Kinds of parts that carry no text but a file: base64 is not searched."""
 _NO_TEXT_SOURCES = frozenset({"base64", "url", "file"})
+_FILES = frozenset({"file", "input_file", "document", "video", "video_url", "audio_url"})
 _IN_PART = ("text", "content", "thinking", "reasoning", "refusal", "output", "summary", "input_text", "result")
 """Where the parts of OpenAI's and Anthropic's messages have text."""
 
@@ -74,6 +75,18 @@ def scalars(value: Any) -> Iterator[str]:
 def first_of(record: Mapping[str, Any], *names: str) -> Any:
     """The first of these fields that is there."""
     return next((record[name] for name in names if record.get(name) is not None), None)
+
+
+def has_files(value: Any) -> bool:
+    """Whether anything in a body is a file: an image, a recording, a document that is not given as text."""
+    if isinstance(value, list):
+        return any(map(has_files, value))
+    if not isinstance(value, Mapping):
+        return False
+    kind = value.get("type")
+    if isinstance(kind, str) and (kind in _NO_TEXT or kind in _FILES):
+        return True
+    return any(name in _NO_TEXT or has_files(inner) for name, inner in value.items())
 
 
 def _of_part(part: Mapping[str, Any]) -> Iterator[str]:
