@@ -11,6 +11,7 @@ from kvfence.findings.exposure import Exposure, Hour, NotRead, TextCoverage
 from kvfence.findings.preview import Preview
 from kvfence.scan.counting import Counts
 from kvfence.scan.credentials.finding import Kinds
+from kvfence.scan.credentials.names import with_told_names
 from kvfence.scan.credentials.rotation import rotation
 from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
@@ -80,7 +81,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
         second = readings.read("second", foreign.second(first.batches))
         covered, exposed, hours = _counted(first)
         signed = signs_of(first.batches("signs"), sources)
-        return Exposure(
+        seen = Exposure(
             requests=covered.total(),
             exposed=exposed,
             coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
@@ -92,6 +93,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             window=asked.window,
             hours=hours,
         )
+        return with_told_names(seen, secrets.told()) if seen.matches or seen.signs else seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -57,6 +57,11 @@ class SecretPass:
         finder = Finder(self.kinds, self.prefilter)
         return lambda batch: self._rows(finder, batch)
 
+    def told(self) -> Callable[[str], str]:
+        """How a name is told: as it is, or redacted where it is itself a secret."""
+        finder = Finder(self.kinds, self.prefilter)
+        return lambda name: self._name(finder, name)
+
     def _rows(self, finder: Finder, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = list(_found_in(finder, batch))
         taken = [row for row, _, _, _ in found]
@@ -83,7 +88,7 @@ class SecretPass:
         return pa.array([told.get(name) for name in names], pa.string())
 
     def _name(self, finder: Finder, name: str) -> str:
-        found = finder.find(memoryview(name.encode()))
+        found = finder.find(memoryview(name.encode(errors="replace")))
         if not found:
             return name
         return " ".join(f"{one.redacted} {fingerprint(self.key, one.named).hex()[:8]}" for one in found)
