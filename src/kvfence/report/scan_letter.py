@@ -109,7 +109,7 @@ def _figures(seen: Exposure) -> Iterator[tuple[str, str]]:
         ("stretches for which it is not certain whose they are", sum(match.candidates > 1 for match in seen.matches)),
         ("secrets in what was exposed", len(seen.credentials)),
         ("of these, in an answer to somebody else", sum(one.in_foreign_answer for one in seen.credentials)),
-        ("signs of lost context, which are no proof", len(seen.signs)),
+        ("signs of lost context, which are no proof", len(seen.signs) + seen.signs_left_out),
     ]
     yield from ((said, f"{count:,}") for said, count in rows)
 
