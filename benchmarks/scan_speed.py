@@ -69,7 +69,7 @@ def _with_duckdb(log: Path) -> object:
     columns = "{'id': 'VARCHAR', 'user': 'VARCHAR', 'created': 'DOUBLE', 'request': 'JSON', 'response': 'JSON'}"
     asked = f"read_json('{log}', format='newline_delimited', columns={columns}, maximum_object_size=268435456)"
     query = f"SELECT count(*), sum(length(request::VARCHAR)), sum(length(response::VARCHAR)) FROM {asked}"
-    return (duckdb.sql(query).fetchone() or [0])[0]
+    return duckdb.sql(query).fetchall()[0][0]
 
 
 def _with_polars(log: Path) -> object:
