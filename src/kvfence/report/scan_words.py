@@ -17,6 +17,9 @@ INHERENT = (
 )
 """What no scan of logs can say, however much of them was read."""
 
+LOOKED_FOR = "64 bytes and more of others' text in one piece, for secrets, and for three signs of lost context"
+"""Nobody shall read more into a clean scan: what is reworded, and an answer that is off its topic, it cannot see."""
+
 
 def answers(seen: Exposure) -> Iterator[tuple[str, str]]:
     """Each of the three questions with its answer."""
@@ -66,7 +69,8 @@ def verdict_line(seen: Exposure) -> str:
         case Verdict.FOUND:
             return "Found: what stands below is in these logs."
         case Verdict.CLEAN:
-            return f"Clean: {counted(seen.requests, 'request')} and their answers were looked at whole."
+            whole = f"{counted(seen.requests, 'request')} and their answers were looked at whole"
+            return f"Clean: {whole}, for {LOOKED_FOR}."
         case Verdict.UNKNOWN:
             return f"Inconclusive: nothing was found, {_why_unknown(seen)}."
 
