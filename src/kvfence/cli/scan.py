@@ -52,9 +52,10 @@ def scan(
 
     What runs today: the logs are read and counted, with how much of each text they kept, and which requests are in the
     window asked about; secrets in the prompts and answers of those, each once, never shown whole, with a keyed hash to
-    find it again; foreign text: each stretch of 64 bytes and more of an answer that stands in another tenant's
-    earlier request and not in its own; and signs that an answer was made without its context, each with how often such
-    a one was right (docs/scan-signs.md), which alone are no finding. It needs the extra named scan.
+    find it again; foreign text: each stretch of 64 bytes and more of an answer that stands in a request of
+    another tenant that began before it ended, and in none of its own; and signs that an answer was made without its
+    context, each with how often such a one was right (docs/scan-signs.md), which alone are no finding. It needs the
+    extra named scan.
 
     What a log does not say (a time, a model, a length) never excludes a request. Nothing is sent anywhere, and no text
     is kept. Exit codes: 0 clean, 1 found, 2 wrong use, 3 inconclusive (not all could be read or looked at).
