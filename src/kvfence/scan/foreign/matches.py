@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +17,8 @@ from kvfence.scan.exchange import Exchange
 from kvfence.scan.foreign.answer_windows import AnswerWindows
 from kvfence.scan.foreign.index import open_index, write_index
 from kvfence.scan.foreign.innocence import alike
-from kvfence.scan.foreign.meeting import Meeting, meetings, owners_allowed
+from kvfence.scan.foreign.joining import joined, owners_allowed
+from kvfence.scan.foreign.meeting import Meeting, meetings
 from kvfence.scan.foreign.owners import (
     NOBODY,
     ExchangeOwners,
@@ -79,9 +81,10 @@ class ForeignText:
             TargetError: a file has changed since it was read.
         """
         exchanges = read_exchanges(self.folder / EXCHANGES_FILE)
-        met = meetings(rows("probes"), open_index(self.folder), exchanges, self.folder)
-        told: list[Match] = []
         most = owners_allowed(exchanges)
+        pairs = joined(rows("probes"), open_index(self.folder), exchanges, self.folder, most=most)
+        met = chain.from_iterable(meetings(some, exchanges, most) for some in pairs.files())
+        told: list[Match] = []
         for some in _some(met, exchanges):
             rows_needed = {row for meeting in some for row in needed(meeting)}
             texts = _texts(rows_needed, exchanges, sources)
@@ -91,6 +94,7 @@ class ForeignText:
                     _match(meeting, found, texts, _Places(exchanges, sources), self.preview)
                     for found in found_in(meeting, texts, owners, most, self._hashing)
                 ]
+        pairs.remove()
         return tuple(told)
 
     @property

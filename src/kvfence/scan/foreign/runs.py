@@ -77,7 +77,8 @@ def standing_in(stretch: bytes, text: bytes, hashing: Hashing) -> npt.NDArray[np
         return held
     ours, theirs = octets_of(stretch), octets_of(text)
     hashes = hashing.at(ours, np.arange(len(ours) - WINDOW_BYTES + 1))
-    ordered = np.unique(hashes)
+    ordered = np.sort(hashes)
+    ordered = ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
     place_of = np.full(len(ordered), -1)
     for numbers, places in _looked_up(theirs, hashing, ordered, 1):
         place_of[numbers] = places
