@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kvfence.findings.exposure import Match
+from kvfence.scan.foreign.comparing import found_by
 from kvfence.scan.foreign.matches import ForeignText
 from kvfence.scan.passing.engine import InThisProcess
-from kvfence.scan.passing.passed import passed
+from kvfence.scan.passing.passed import do, passed
 from kvfence.scan.passing.units import units_of
 from kvfence.scan.reading.inputs import sources_of
 
@@ -59,7 +60,11 @@ def searched(folder: Path, logs: list[str], *, bits: int = 64) -> tuple[Match, .
         at = folder / f"step-{number}"
         at.mkdir()
         rows.append(passed(passes(), units, engine=InThisProcess(), folder=at))
-    return foreign.matches(rows[1].batches, sources)
+    job, tasks = foreign.third(rows[1].batches, sources)
+    at = folder / "step-compared"
+    at.mkdir()
+    do(job, tasks, engine=InThisProcess(), folder=at)
+    return foreign.matches(found_by(tasks, at), sources)
 
 
 def pairs(matches: Iterable[Match]) -> list[tuple[str, str]]:

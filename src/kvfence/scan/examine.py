@@ -15,9 +15,12 @@ from kvfence.scan.credentials.names import with_told_names
 from kvfence.scan.credentials.rotation import rotation
 from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
+from kvfence.scan.foreign.comparing import Comparing, Comparison, found_by
 from kvfence.scan.foreign.matches import ForeignText
+from kvfence.scan.foreign.spans import Found
 from kvfence.scan.passing.choice import Processes, Where, engine_for
-from kvfence.scan.passing.passed import Passed, passed
+from kvfence.scan.passing.engine import Engine
+from kvfence.scan.passing.passed import Passed, do, passed
 from kvfence.scan.passing.scan_pass import Pass
 from kvfence.scan.passing.units import UNIT_BYTES, Unit, units_of
 from kvfence.scan.passing.work_folder import WorkFolder, work_folder
@@ -28,8 +31,8 @@ from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
-READINGS = {"first": "reading", "second": "comparing with what was read"}
-"""No text is kept, so all are read again to be met with what was kept of the answers."""
+STEPS = {"first": "reading", "second": "comparing with what was read", "third": "comparing texts"}
+"""No text is kept, so all are read again to be met with what was kept of the answers, and then what met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +77,10 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     with work_folder(means.work) as folder:
         secrets = secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules)
         foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign", preview=asked.preview)
-        readings = _Readings(sources, units, folder, means)
-        first = readings.read(
-            "first", (Counts(asked.window), Signs(asked.window, asked.limit), secrets, *foreign.first)
-        )
-        second = readings.read("second", foreign.second(first.batches))
+        steps = _Steps(sources, units, folder, means)
+        first = steps.read("first", (Counts(asked.window), Signs(asked.window, asked.limit), secrets, *foreign.first))
+        second = steps.read("second", foreign.second(first.batches))
+        found = steps.compare("third", *foreign.third(second.batches, sources))
         covered, exposed, hours = _counted(first)
         signed = signs_of(first.batches("signs"), sources)
         seen = Exposure(
@@ -86,7 +88,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
             exposed=exposed,
             coverage=TextCoverage(**{str(kind): covered[kind] for kind in Coverage}),
             not_read=tuple(_not_read(sources, first.unread())),
-            matches=foreign.matches(second.batches, sources),
+            matches=foreign.matches(found, sources),
             signs=signed.signs,
             signs_left_out=signed.left_out,
             credentials=rotation(first.batches("secrets"), spill=str(first.folder / "spill")),
@@ -97,8 +99,8 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class _Readings:
-    """The inputs, read from beginning to end once for each name."""
+class _Steps:
+    """What is done with the inputs, one after the other."""
 
     sources: Sequence[Source]
     units: Sequence[Unit]
@@ -106,21 +108,28 @@ class _Readings:
     means: Means
 
     def read(self, name: str, passes: Sequence[Pass]) -> Passed:
-        """The rows of these passes."""
-        all_bytes, done = sum(unit.size for unit in self.units), 0
+        """The rows of these passes over all inputs, read from beginning to end."""
+        folder = self.folder.step(name, self.sources, passes)
+        return passed(passes, self.units, engine=self._engine(), folder=folder, on_done=self._counted(name, self.units))
 
-        def on_done(unit: Unit) -> None:
+    def compare(self, name: str, job: Comparing, tasks: Sequence[Comparison]) -> Iterator[tuple[int, Found]]:
+        """What is found where texts are compared."""
+        folder = self.folder.step(name, self.sources, [job])
+        do(job, tasks, engine=self._engine(), folder=folder, on_done=self._counted(name, tasks))
+        return found_by(tasks, folder)
+
+    def _engine(self) -> Engine:
+        return engine_for(self.units, self.means.where)
+
+    def _counted(self, name: str, tasks: Sequence[Unit | Comparison]) -> Callable[[Unit | Comparison], None]:
+        all_bytes, done = sum(task.size for task in tasks), 0
+
+        def on_done(task: Unit | Comparison) -> None:
             nonlocal done
-            done += unit.size
-            self.means.on_done(READINGS[name], done, all_bytes)
+            done += task.size
+            self.means.on_done(STEPS[name], done, all_bytes)
 
-        return passed(
-            passes,
-            self.units,
-            engine=engine_for(self.units, self.means.where),
-            folder=self.folder.step(name, self.sources, passes),
-            on_done=on_done,
-        )
+        return on_done
 
 
 def _counted(first: Passed) -> tuple[Counter[Coverage], int, tuple[Hour, ...]]:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
-from kvfence.errors import TargetError
 from kvfence.findings.exposure import Logged, Match
 from kvfence.findings.preview import Preview, preview_of
 from kvfence.scan.exchange import Exchange
 from kvfence.scan.foreign.answer_windows import AnswerWindows
+from kvfence.scan.foreign.comparing import Comparing, Comparison, comparisons
 from kvfence.scan.foreign.index import open_index, write_index
 from kvfence.scan.foreign.innocence import alike
 from kvfence.scan.foreign.joining import joined, owners_allowed
-from kvfence.scan.foreign.meeting import Meeting, meetings
 from kvfence.scan.foreign.owners import (
-    NOBODY,
     ExchangeOwners,
     Exchanges,
     exchange_table,
@@ -28,16 +25,13 @@ from kvfence.scan.foreign.owners import (
     source_and_offset,
 )
 from kvfence.scan.foreign.probes import EXCHANGES_FILE, Probes
-from kvfence.scan.foreign.spans import Found, found_in, needed
+from kvfence.scan.foreign.spans import Found
 from kvfence.scan.foreign.spread import private
 from kvfence.scan.foreign.surprise import Circumstances, surprise
+from kvfence.scan.foreign.texts import with_texts
 from kvfence.scan.foreign.windows import Hashing
 from kvfence.scan.passing.scan_pass import Pass
-from kvfence.scan.reading.exchanges import exchanges_at
 from kvfence.scan.reading.source import Source
-
-TEXT_BYTES = 256 << 20
-"""So much of what met is held in memory at once, as far as the sizes of single exchanges allow."""
 
 Rows = Callable[[str], Iterable[pa.RecordBatch]]
 """From the name of a pass to its rows, in the order of the inputs."""
@@ -73,29 +67,36 @@ class ForeignText:
         write_index(rows(windows.name), exchanges, self.folder)
         return (Probes(hashing=self._hashing, folder=self.folder, key=self._owners_key, isolation=isolation),)
 
-    def matches(self, rows: Rows, sources: Sequence[Source]) -> tuple[Match, ...]:
-        """What the second reading met, read again by its place and compared byte by byte; in the order of the answers.
+    def third(self, rows: Rows, sources: Sequence[Source]) -> tuple[Comparing, list[Comparison]]:
+        """Join what the second reading met, and the job of comparing it.
 
         Raises:
-            OSError: a file cannot be read, or none written.
+            OSError: the join cannot be written.
+        """
+        exchanges = read_exchanges(self.folder / EXCHANGES_FILE)
+        index, most = open_index(self.folder), owners_allowed(exchanges)
+        pairs = joined(rows("probes"), index, exchanges, self.folder, most=most)
+        job = Comparing(
+            sources=tuple(source.rooted() for source in sources),
+            exchanges=self.folder / EXCHANGES_FILE,
+            hashing=self._hashing,
+        )
+        return job, comparisons(pairs.paths, exchanges, sources)
+
+    def matches(self, found: Iterable[tuple[int, Found]], sources: Sequence[Source]) -> tuple[Match, ...]:
+        """What the comparing found, as it is reported. `found`: rows of answers, and what stands in them.
+
+        Raises:
+            OSError: a file cannot be read.
             TargetError: a file has changed since it was read.
         """
         exchanges = read_exchanges(self.folder / EXCHANGES_FILE)
-        most = owners_allowed(exchanges)
-        pairs = joined(rows("probes"), open_index(self.folder), exchanges, self.folder, most=most)
-        met = chain.from_iterable(meetings(some, exchanges, most) for some in pairs.files())
-        told: list[Match] = []
-        for some in _some(met, exchanges):
-            rows_needed = {row for meeting in some for row in needed(meeting)}
-            texts = _texts(rows_needed, exchanges, sources)
-            owners = {row: _owner(exchanges, row) for row in rows_needed}
-            for meeting in some:
-                told += [
-                    _match(meeting, found, texts, _Places(exchanges, sources), self.preview)
-                    for found in found_in(meeting, texts, owners, most, self._hashing)
-                ]
-        pairs.remove()
-        return tuple(told)
+        places = _Places(exchanges, sources)
+        with_rows = (((answer, one), (answer, one.span.source)) for answer, one in found)
+        return tuple(
+            _match(answer, one, texts, places, self.preview)
+            for (answer, one), texts in with_texts(with_rows, exchanges, sources)
+        )
 
     @property
     def _hashing(self) -> Hashing:
@@ -120,44 +121,9 @@ class _Places:
         return f"{self.sources[number].shown}:{int(self.exchanges['line'][row])}"
 
 
-def _some(met: Iterable[Meeting], exchanges: Exchanges) -> Iterator[list[Meeting]]:
-    """Meetings whose texts fit into memory together."""
-    some: list[Meeting] = []
-    size = 0
-    for meeting in met:
-        rows = [*needed(meeting)]
-        size += int(exchanges["prompt_bytes"][rows].sum() + exchanges["answer_bytes"][rows].sum())
-        some.append(meeting)
-        if size >= TEXT_BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
-
-
-def _texts(rows: Iterable[int], exchanges: Exchanges, sources: Sequence[Source]) -> dict[int, Exchange]:
-    by_source: dict[int, dict[int, int]] = {}
-    for row in rows:
-        number, offset = source_and_offset(int(exchanges["place"][row]))
-        by_source.setdefault(number, {})[offset] = row
-    texts = {}
-    for number, wanted in sorted(by_source.items()):
-        for exchange in exchanges_at(sources[number], wanted):
-            if exchange.place.offset in wanted:
-                texts[wanted.pop(exchange.place.offset)] = exchange
-        if wanted:
-            raise TargetError(f"{sources[number].shown}: it has changed since it was read; scan it again")
-    return texts
-
-
-def _owner(exchanges: Exchanges, row: int) -> int | None:
-    owner = int(exchanges["owner"][row])
-    return None if owner == NOBODY else owner
-
-
-def _match(meeting: Meeting, found: Found, texts: Mapping[int, Exchange], places: _Places, preview: Preview) -> Match:
+def _match(answer_row: int, found: Found, texts: Mapping[int, Exchange], places: _Places, preview: Preview) -> Match:
     span = found.span
-    answered, source = texts[meeting.answer], texts[span.source]
+    answered, source = texts[answer_row], texts[span.source]
     answer = answered.answer.encode(errors="replace")
     stretch = answer[span.at : span.end]
     text = stretch.decode(errors="replace")
@@ -171,7 +137,7 @@ def _match(meeting: Meeting, found: Found, texts: Mapping[int, Exchange], places
         alike=0.0 if span.in_prompt else alike(answered, source),
     )
     return Match(
-        response=_logged(answered, places.of(meeting.answer)),
+        response=_logged(answered, places.of(answer_row)),
         source=_logged(source, places.of(span.source)),
         candidates=found.candidates,
         in_prompt=span.in_prompt,

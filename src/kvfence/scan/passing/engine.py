@@ -1,4 +1,4 @@
-"""Where units of work are run: one engine a file, and each gives the same rows."""
+"""Where tasks are run: one engine a file, and each gives the same rows."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from kvfence.scan.passing.scan_pass import Pass
-from kvfence.scan.passing.units import Unit
-from kvfence.scan.passing.worker import Worker
+from kvfence.scan.passing.task import Job, T
 
 
 class Engine(Protocol):
-    """Runs units in any order."""
+    """Runs tasks in any order."""
 
-    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+    def run(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
         """Do all of these; the number of each comes as soon as its rows lie in the folder.
 
         Raises:
@@ -24,9 +22,8 @@ class Engine(Protocol):
 
 
 class InThisProcess:
-    """One unit after the other, with no process beside this one."""
+    """One task after the other, with no process beside this one."""
 
-    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+    def run(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
         """See `Engine`."""
-        worker = Worker(passes, folder)
-        yield from map(worker.run, units)
+        yield from map(job.worker(folder), tasks)

@@ -1,4 +1,4 @@
-"""Units of work on a Ray cluster, or on one begun here. Ray carries what to do and which is done, never a text."""
+"""Tasks on a Ray cluster, or on one begun here. Ray carries what to do and which is done, never a text."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from ray.util.actor_pool import ActorPool
 
 from kvfence.errors import TargetError, UnsupportedError
 from kvfence.scan.passing.choice import HERE
-from kvfence.scan.passing.scan_pass import Pass
-from kvfence.scan.passing.units import Unit, absolute
-from kvfence.scan.passing.worker import Worker
+from kvfence.scan.passing.task import Job, T, Task
 from kvfence.scan.secrecy import no_core_dumps
 
 TRIES = 4
-"""So often a unit is begun before it counts as one that kills its worker."""
+"""So often a task is begun before it counts as one that kills its worker."""
 _CONNECT_S = 10
 _AT_A_TIME = 2
-"""Units that a worker has at hand: one that it does, and the next."""
+"""Tasks that a worker has at hand: one that it does, and the next."""
 
 
 class OnRay:
-    """Runs units on so many workers. All nodes must see the inputs and the work folder under the same paths."""
+    """Runs tasks on so many workers. All nodes must see the inputs and the work folder under the same paths."""
 
     def __init__(self, address: str, workers: int) -> None:
         self._address = address
         self._workers = workers
 
-    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
-        """See `Engine`. A worker that dies is begun again, and does its unit once more.
+    def run(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
+        """See `Engine`. A worker that dies is begun again, and does its task once more.
 
         Raises:
             TargetError: no Ray is there.
@@ -43,10 +41,11 @@ class OnRay:
         try:
             self._connect()
             remote = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES - 1)(_RayWorker)
-            held = ray.put(list(passes))  # a worker that begins again needs them, and Ray forgets what nobody holds
-            workers = [remote.remote(held, folder.resolve()) for _ in range(min(self._workers, len(units)))]
+            held = ray.put(job)  # a worker that begins again needs it, and Ray forgets what nobody holds
+            workers = [remote.remote(held, folder.resolve()) for _ in range(min(self._workers, len(tasks)))]
             pool: Any = ActorPool(workers)
-            yield from pool.map_unordered(lambda worker, unit: worker.run.remote(unit), map(absolute, units))
+            todo = [task.rooted() for task in tasks]
+            yield from pool.map_unordered(lambda worker, task: worker.run.remote(task), todo)
         except RayActorError:
             raise UnsupportedError(
                 f"Ray's workers died {TRIES} times over one piece, most likely for want of memory; go on with fewer "
@@ -71,10 +70,13 @@ class OnRay:
             raise TargetError(f"--ray {self._address}: no Ray cluster there; give its address, or {HERE}") from error
 
 
-class _RayWorker(Worker):
-    def __init__(self, passes: Sequence[Pass], folder: Path) -> None:
+class _RayWorker:
+    def __init__(self, job: Job[Any], folder: Path) -> None:
         no_core_dumps()
-        super().__init__(passes, folder)
+        self._do = job.worker(folder)
+
+    def run(self, task: Task) -> int:
+        return self._do(task)
 
 
 def _check_listening(address: str) -> None:

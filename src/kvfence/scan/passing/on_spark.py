@@ -1,4 +1,4 @@
-"""Units of work on Spark, which carries the numbers of units by `mapInArrow`, and never a text."""
+"""Tasks on Spark, which carries their numbers by `mapInArrow`, and never a text."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from pyspark.errors import PySparkException, PySparkImportError
 from pyspark.sql import SparkSession
 
 from kvfence.errors import TargetError, UnsupportedError
-from kvfence.scan.passing.scan_pass import Pass
-from kvfence.scan.passing.units import Unit, absolute
-from kvfence.scan.passing.worker import Worker
+from kvfence.scan.passing.task import Job, T
 from kvfence.scan.secrecy import no_core_dumps
 
 
 class OnSpark:
-    """Runs units on so many partitions. All nodes must see the inputs and the work folder under the same paths."""
+    """Runs tasks on so many partitions. All nodes must see the inputs and the work folder under the same paths."""
 
     def __init__(self, master: str, workers: int) -> None:
         self._master = master
         self._workers = workers
 
-    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+    def run(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
         """See `Engine`. Spark begins a task that failed again, as often as `spark.task.maxFailures` says.
 
         Raises:
@@ -34,14 +32,14 @@ class OnSpark:
             UnsupportedError: tasks failed too often.
         """
         session = self._session()
-        todo = [absolute(unit) for unit in units]
-        at, some = folder.resolve(), tuple(passes)
+        todo = [task.rooted() for task in tasks]
+        at = folder.resolve()
 
         def run_some(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             no_core_dumps()
-            worker = Worker(some, at)
+            do = job.worker(at)
             for batch in batches:
-                done = [worker.run(todo[at]) for at in batch["id"].to_pylist()]
+                done = [do(todo[number]) for number in batch["id"].to_pylist()]
                 yield pa.RecordBatch.from_arrays([pa.array(done, pa.int64())], names=["number"])
 
         try:

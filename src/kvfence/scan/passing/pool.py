@@ -1,40 +1,39 @@
-"""Units of work in several processes of this machine. A worker that dies loses its unit, and another one does it."""
+"""Tasks in several processes of this machine. A worker that dies loses its task, and another one does it."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from kvfence.errors import UnsupportedError
-from kvfence.scan.passing.scan_pass import Pass
-from kvfence.scan.passing.units import Unit
-from kvfence.scan.passing.worker import Worker
+from kvfence.scan.passing.task import Job, T, Task
 from kvfence.scan.secrecy import no_core_dumps
 
 DEATHS_MAX = 3
-"""So often may workers die without a unit done in between: then it is no accident."""
+"""So often may workers die without a task done in between: then it is no accident."""
 
 
 class Pool:
-    """Runs units in so many processes."""
+    """Runs tasks in so many processes."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
 
-    def run(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+    def run(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
         """See `Engine`."""
-        left = {unit.number: unit for unit in units}
+        left = {task.number: task for task in tasks}
         deaths = 0
         while left:
             try:
-                for number in self._some(passes, list(left.values()), folder):
+                for number in self._some(job, list(left.values()), folder):
                     del left[number]
                     deaths = 0
                     yield number
@@ -43,16 +42,16 @@ class Pool:
                 if deaths == DEATHS_MAX:
                     raise UnsupportedError(_dying(left)) from None
 
-    def _some(self, passes: Sequence[Pass], units: Sequence[Unit], folder: Path) -> Iterator[int]:
+    def _some(self, job: Job[T], tasks: Sequence[T], folder: Path) -> Iterator[int]:
         others = set(multiprocessing.active_children())
         executor = ProcessPoolExecutor(
-            min(self._workers, len(units)),
+            min(self._workers, len(tasks)),
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
-            initargs=(tuple(passes), folder),
+            initargs=(job, folder),
         )
         try:
-            futures: list[Future[int]] = [executor.submit(_run, unit) for unit in units]
+            futures: list[Future[int]] = [executor.submit(_run, task) for task in tasks]
             for future in as_completed(futures):
                 yield future.result()
         except BaseException:
@@ -63,27 +62,26 @@ class Pool:
             executor.shutdown(cancel_futures=True)
 
 
-def _dying(left: dict[int, Unit]) -> str:
-    first = left[min(left)].pieces[0]
-    where = f"{first.source.shown}, at byte {first.part.offset:,} or behind it"
+def _dying(left: Mapping[int, Task]) -> str:
+    where = left[min(left)].where
     return f"{where}: workers died {DEATHS_MAX} times, most likely for want of memory; go on with fewer --workers"
 
 
-_WORKER: list[Worker] = []
+_WORKER: list[Callable[[Any], int]] = []
 """The one of this process."""
 
 
-def _begin(passes: tuple[Pass, ...], folder: Path) -> None:
+def _begin(job: Job[Any], folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     no_core_dumps()
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    _WORKER[:] = [Worker(passes, folder)]
+    _WORKER[:] = [job.worker(folder)]
 
 
-def _run(unit: Unit) -> int:
-    return _WORKER[0].run(unit)
+def _run(task: Task) -> int:
+    return _WORKER[0](task)
 
 
 def _end_with(sentinel: int) -> None:

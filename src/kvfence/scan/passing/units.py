@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kvfence.errors import TargetError
-from kvfence.scan.reading.addresses import is_address
 from kvfence.scan.reading.parts import splits_of
 from kvfence.scan.reading.records import WHOLE, Part
 from kvfence.scan.reading.source import Source
@@ -38,6 +36,16 @@ class Unit:
     def size(self) -> int:
         """Bytes, as far as they are known."""
         return sum(piece.size for piece in self.pieces)
+
+    @property
+    def where(self) -> str:
+        """See `Task`."""
+        first = self.pieces[0]
+        return f"{first.source.shown}, at byte {first.part.offset:,} or behind it"
+
+    def rooted(self) -> Unit:
+        """See `Task`."""
+        return replace(self, pieces=tuple(replace(piece, source=piece.source.rooted()) for piece in self.pieces))
 
 
 def units_of(sources: Sequence[Source], *, unit_bytes: int = UNIT_BYTES) -> tuple[Unit, ...]:
@@ -77,14 +85,3 @@ def _size_of(source: Source) -> int:
         return Path(source.target).stat().st_size
     except (OSError, ValueError):
         return 0
-
-
-def absolute(unit: Unit) -> Unit:
-    """The same where its paths are followed from another folder, in a process that was not begun in this one."""
-    return replace(unit, pieces=tuple(replace(piece, source=_rooted(piece.source)) for piece in unit.pieces))
-
-
-def _rooted(source: Source) -> Source:
-    if is_address(source.target):
-        return source
-    return replace(source, target=os.path.abspath(source.target))  # noqa: PTH100 — a path may be any bytes

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from kvfence import __version__
 from kvfence.errors import TargetError, UsageError
-from kvfence.scan.passing.scan_pass import Pass
 from kvfence.scan.reading.source import Source
 
 KEY_BYTES = 32
@@ -34,15 +33,15 @@ class WorkFolder:
     key: bytes
     """Random, and the same when a scan is gone on with: what hashes are keyed with."""
 
-    def step(self, name: str, sources: Sequence[Source], passes: Sequence[Pass]) -> Path:
-        """The folder of one reading of the inputs.
+    def step(self, name: str, sources: Sequence[Source], job: Sequence[object]) -> Path:
+        """The folder of one step over these inputs. `job`: all that its rows depend on besides; it is pickled.
 
         Raises:
             UsageError: it holds the work of another scan.
         """
         at = self.path / f"{_STEPS}{name}"
         at.mkdir(mode=0o700, exist_ok=True)
-        of, here = at / _OF, _identity(sources, passes)
+        of, here = at / _OF, _identity(sources, job)
         if not of.exists():
             _written(of, here.encode())
         elif of.read_text() != here:
@@ -70,7 +69,7 @@ def work_folder(path: Path | None) -> Iterator[WorkFolder]:
     """
     if path is None:
         with tempfile.TemporaryDirectory(prefix="kvfence-scan-") as made:
-            yield WorkFolder(Path(made), secrets.token_bytes(KEY_BYTES))
+            yield WorkFolder(Path(made).resolve(), secrets.token_bytes(KEY_BYTES))
         return
     _check(path)
     try:
@@ -84,7 +83,7 @@ def work_folder(path: Path | None) -> Iterator[WorkFolder]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UsageError(f"{path}: another scan is working here; wait for it, or name another --work") from error
-        folder = WorkFolder(path, _key(path / "key"))
+        folder = WorkFolder(path.resolve(), _key(path / "key"))
         yield folder
         folder.clear()
     finally:
@@ -114,11 +113,11 @@ def _written(path: Path, content: bytes) -> None:
     making.rename(path)
 
 
-def _identity(sources: Sequence[Source], passes: Sequence[Pass]) -> str:
-    """Changes with all that the rows depend on: the version, the files as they lie, the passes."""
+def _identity(sources: Sequence[Source], job: Sequence[object]) -> str:
+    """Changes with all that the rows depend on: the version, the files as they lie, the job."""
     said = [__version__, *(f"{source!r} {_state(source)}" for source in sources)]
     digest = hashlib.sha256("\n".join(said).encode(errors="surrogateescape"))
-    for one in passes:
+    for one in job:
         digest.update(pickle.dumps(one))
     return digest.hexdigest()
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from kvfence.scan.exchange import Unread
 from kvfence.scan.passing.scan_pass import Pass
+from kvfence.scan.passing.task import Task
 from kvfence.scan.passing.units import Unit
 from kvfence.scan.reading.exchanges import batches_of
 
@@ -27,6 +29,17 @@ UNREAD_NAME = "unread"
 _UNREAD_AT_ONCE = 4096
 
 
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The job of reading inputs once, with several passes over what is read."""
+
+    passes: tuple[Pass, ...]
+
+    def worker(self, folder: Path) -> Callable[[Unit], int]:
+        """See `Job`."""
+        return Worker(self.passes, folder).run
+
+
 class Worker:
     """Runs its passes over one unit after the other, and leaves the rows in a folder."""
 
@@ -40,15 +53,8 @@ class Worker:
         Raises:
             OSError: the rows cannot be written.
         """
-        making = self._folder / f"{unit.number:06d}.{os.getpid()}.part"
-        shutil.rmtree(making, ignore_errors=True)
-        making.mkdir(mode=0o700)
-        try:
+        with made_at(done_at(self._folder, unit)) as making:
             self._write(unit, making)
-            making.rename(done_at(self._folder, unit))
-        except BaseException:
-            shutil.rmtree(making, ignore_errors=True)
-            raise
         return unit.number
 
     def _write(self, unit: Unit, making: Path) -> None:
@@ -73,9 +79,23 @@ def rows_file(name: str) -> str:
     return f"{name}.arrow"
 
 
-def done_at(folder: Path, unit: Unit) -> Path:
-    """The folder of a unit that is done."""
-    return folder / f"{unit.number:06d}"
+def done_at(folder: Path, task: Task) -> Path:
+    """The folder of a task that is done."""
+    return folder / f"{task.number:06d}"
+
+
+@contextmanager
+def made_at(done: Path) -> Iterator[Path]:
+    """A new folder, which is there under this name when all is written, and not before."""
+    making = done.with_name(f"{done.name}.{os.getpid()}.part")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(mode=0o700)
+    try:
+        yield making
+        making.rename(done)
+    except BaseException:
+        shutil.rmtree(making, ignore_errors=True)
+        raise
 
 
 def _file(path: Path, schema: pa.Schema) -> pa.RecordBatchFileWriter:

@@ -15,13 +15,14 @@ from kvfence.scan.formats.unwrapped import unwrapped
 from kvfence.scan.reading.decoded import TOO_DEEP
 from kvfence.scan.reading.lines import lines_of
 from kvfence.scan.reading.looking import NO_FORMAT
-from kvfence.scan.reading.opening import opened
+from kvfence.scan.reading.opening import Opened, opened
 from kvfence.scan.reading.record import Record
 from kvfence.scan.reading.records import WHOLE, Part, of_raw, records_of
 from kvfence.scan.reading.source import Kind, Source
 
 TEXT_BYTES = 16 << 20
 ROWS_MAX = 4096
+_SKIPPED_AT_ONCE = 1 << 20
 
 
 def batches_of(
@@ -60,11 +61,11 @@ def exchanges_of(source: Source, part: Part = WHOLE) -> Iterator[Exchange | Unre
 def exchanges_at(source: Source, offsets: Collection[int]) -> Iterator[Exchange]:
     """The exchanges at these offsets, in the order of the source.
 
-    A plain file of lines is read at those places alone (`line` of what comes is 0 then, as nobody counted); others are
-    read from their beginning.
+    Of a file of lines those alone are read (`line` of what comes is 0 then, as nobody counted), and a packed one is
+    unpacked up to them; others are read from their beginning.
     """
     wanted = set(offsets)
-    if is_divisible(source):
+    if _is_of_lines(source):
         yield from _at_lines(source, wanted)
         if not wanted:
             return
@@ -90,29 +91,48 @@ def exchange_at(source: Source, offset: int) -> Exchange:
 
 def is_divisible(source: Source) -> bool:
     """Whether it can be read in parts: lines, not packed, on this machine, none that needs another."""
-    form = BY_NAME.get(source.format)
-    if source.kind is not Kind.LINES or form is None or form.is_joined:
+    if not _is_of_lines(source):
         return False
     with opened(source.target) as file:
         return file.is_seekable
 
 
+def _is_of_lines(source: Source) -> bool:
+    """Whether each line says all of its exchanges."""
+    form = BY_NAME.get(source.format)
+    return source.kind is Kind.LINES and form is not None and not form.is_joined
+
+
 def _at_lines(source: Source, wanted: set[int]) -> Iterator[Exchange]:
     making = _Making(source)
     with opened(source.target) as file:
+        at = 0  # behind the end of a line
         for offset in sorted(wanted):
-            if offset:
-                file.stream.seek(offset - 1)
-                if file.stream.read(1) != b"\n":
-                    continue  # the n-th of a line that has several
-            else:
-                file.stream.seek(0)
+            if offset < at or (offset > at and not _is_line_begun(file, at, offset)):
+                at = max(at, offset)
+                continue  # the n-th of a line that has several
             raw = next(lines_of(file.stream, offset=offset, line=0, stop=offset + 1), None)
-            for record in of_raw(source, raw, texts=making.has_other_lines) if raw else ():
+            if raw is None or raw.content is None:
+                return  # no exchange is there any more
+            at = offset + len(raw.content)
+            for record in of_raw(source, raw, texts=making.has_other_lines):
                 for item in making.of(record) if isinstance(record, Record) else ():
                     if isinstance(item, Exchange) and item.place.offset in wanted:
                         wanted.discard(item.place.offset)
                         yield item
+
+
+def _is_line_begun(file: Opened, at: int, offset: int) -> bool:
+    """Go on from `at` to a later offset. Whether a line begins there."""
+    if file.is_seekable:
+        file.stream.seek(offset - 1)
+    else:
+        while at < offset - 1:
+            skipped = len(file.stream.read(min(_SKIPPED_AT_ONCE, offset - 1 - at)))
+            if not skipped:
+                return False
+            at += skipped
+    return file.stream.read(1) == b"\n"
 
 
 class _Making:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kvfence.scan.mapping import FieldMapping
+from kvfence.scan.reading.addresses import is_address
 
 
 class Kind(StrEnum):
@@ -41,3 +43,10 @@ class Source:
     """Other files without which this one does not say all: the requests of a batch, for its answers."""
     why: str = ""
     """Where it is unreadable: why, and what to do."""
+
+    def rooted(self) -> Source:
+        """The same where its paths are followed from another folder."""
+        if is_address(self.target):
+            return self
+        target = os.path.abspath(self.target)  # noqa: PTH100 — a path may be any bytes
+        return replace(self, target=target, beside=tuple(one.rooted() for one in self.beside))

@@ -65,14 +65,14 @@ def test_workers_that_always_die_end_in_one_clear_line_and_leave_nobody_behind(u
 
 def test_what_is_done_is_not_done_again(units, expected, folder):
     class Half:
-        def run(self, passes, units, folder):
-            yield from list(InThisProcess().run(passes, units[: len(units) // 2], folder))
+        def run(self, job, units, folder):
+            yield from list(InThisProcess().run(job, units[: len(units) // 2], folder))
             raise KeyboardInterrupt
 
     class Noted:
-        def run(self, passes, units, folder):
+        def run(self, job, units, folder):
             ran.extend(unit.number for unit in units)
-            yield from InThisProcess().run(passes, units, folder)
+            yield from InThisProcess().run(job, units, folder)
 
     ran, told = [], []
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,155 @@
+"""The job behind the join: what met is read again by its place, and bytes decide. Its rows are numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from kvfence.errors import TargetError
+from kvfence.scan.foreign.joining import PAIR, owners_allowed
+from kvfence.scan.foreign.meeting import Meeting, meetings
+from kvfence.scan.foreign.owners import NOBODY, Exchanges, read_exchanges, source_and_offset
+from kvfence.scan.foreign.spans import Found, Span, found_in, needed
+from kvfence.scan.foreign.texts import with_texts
+from kvfence.scan.foreign.windows import Hashing
+from kvfence.scan.passing.passed import batches_in
+from kvfence.scan.passing.worker import done_at, made_at, rows_file
+from kvfence.scan.reading.exchanges import is_divisible
+from kvfence.scan.reading.source import Source
+
+TASKS_WHERE_READ_FROM_THE_BEGINNING = 4
+"""Each task may read every packed file to its end."""
+FOUND = pa.schema(
+    [
+        pa.field("answer", pa.int64(), nullable=False),
+        pa.field("at", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("source", pa.int64(), nullable=False),
+        pa.field("source_at", pa.int64(), nullable=False),
+        pa.field("in_prompt", pa.bool_(), nullable=False),
+        pa.field("candidates", pa.int64(), nullable=False),
+    ]
+)
+"""`answer` and `source` are rows of the table of exchanges; the rest as `Span` and `Found` have it."""
+_NAME = "found"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The task: some answers, with all that the join says of them."""
+
+    number: int
+    pairs: tuple[Path, ...]
+    """Files of the join, in their order."""
+    size: int
+    """Of the files, in bytes."""
+
+    @property
+    def where(self) -> str:
+        """See `Task`."""
+        return f"comparing texts, part {self.number + 1}"
+
+    def rooted(self) -> Self:
+        """See `Task`: the work folder is named from the root."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparing:
+    """The job."""
+
+    sources: tuple[Source, ...]
+    exchanges: Path
+    """The file of the table."""
+    hashing: Hashing
+
+    def worker(self, folder: Path) -> Callable[[Comparison], int]:
+        """See `Job`."""
+        return _Comparer(self, read_exchanges(self.exchanges), folder).do
+
+
+class _Comparer:
+    def __init__(self, job: Comparing, exchanges: Exchanges, folder: Path) -> None:
+        self._job, self._exchanges, self._folder = job, exchanges, folder
+        self._most = owners_allowed(exchanges)
+
+    def do(self, task: Comparison) -> int:
+        """Compare all of its answers with what met them.
+
+        Raises:
+            OSError: a file cannot be read, or no rows written.
+            TargetError: a file has changed since it was read.
+        """
+        rows = [_row(meeting, found) for meeting, found in self._found(task)]
+        with (
+            made_at(done_at(self._folder, task)) as making,
+            pa.ipc.new_file(str(making / rows_file(_NAME)), FOUND) as file,
+        ):
+            file.write_batch(pa.RecordBatch.from_pylist(rows, schema=FOUND))
+        return task.number
+
+    def _found(self, task: Comparison) -> Iterator[tuple[Meeting, Found]]:
+        met = ((meeting, [*needed(meeting)]) for meeting in self._met(task))
+        for meeting, texts in with_texts(met, self._exchanges, self._job.sources):
+            owners = {row: self._owner(row) for row in needed(meeting)}
+            for found in found_in(meeting, texts, owners, self._most, self._job.hashing):
+                yield meeting, found
+
+    def _met(self, task: Comparison) -> Iterator[Meeting]:
+        for path in task.pairs:
+            yield from meetings(np.fromfile(path, PAIR), self._exchanges, self._most)
+
+    def _owner(self, row: int) -> int | None:
+        owner = int(self._exchanges["owner"][row])
+        return None if owner == NOBODY else owner
+
+
+def comparisons(pairs: Sequence[Path], exchanges: Exchanges, sources: Sequence[Source]) -> list[Comparison]:
+    """The tasks of these files of the join. They depend on nothing but the inputs."""
+    is_direct = all(_is_read_in_place(sources[number]) for number in _sources_in(exchanges))
+    together = 1 if is_direct else -(-len(pairs) // TASKS_WHERE_READ_FROM_THE_BEGINNING)
+    tasks = []
+    for number, at in enumerate(range(0, len(pairs), together)):
+        some = tuple(pairs[at : at + together])
+        size = sum(path.stat().st_size for path in some)
+        if size:
+            tasks.append(Comparison(number, some, size))
+    return tasks
+
+
+def found_by(tasks: Sequence[Comparison], folder: Path) -> Iterator[tuple[int, Found]]:
+    """What these found, in the order of the answers: the row of the answer, and what stands in it."""
+    for task in tasks:
+        for batch in batches_in(done_at(folder, task) / rows_file(_NAME)):
+            for row in batch.to_pylist():
+                answer, candidates = row.pop("answer"), row.pop("candidates")
+                yield answer, Found(Span(**row), candidates)
+
+
+def _row(meeting: Meeting, found: Found) -> dict[str, int]:
+    span = found.span
+    return {
+        "answer": meeting.answer,
+        "at": span.at,
+        "end": span.end,
+        "source": span.source,
+        "source_at": span.source_at,
+        "in_prompt": span.in_prompt,
+        "candidates": found.candidates,
+    }
+
+
+def _sources_in(exchanges: Exchanges) -> set[int]:
+    return {source_and_offset(place)[0] for place in exchanges["place"].tolist()}
+
+
+def _is_read_in_place(source: Source) -> bool:
+    try:
+        return is_divisible(source)
+    except TargetError:
+        return False  # it is gone; whoever reads it says so
