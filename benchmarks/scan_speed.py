@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from kvfence.scan.exchange import Unread
 from kvfence.scan.reading.exchanges import batches_of, exchanges_of
 from kvfence.scan.reading.inputs import sources_of
+from support.foreign_texts import searched
 from support.scan_corpus.judging import is_promised, judged
 from support.scan_corpus.plan import Kind, Plan
 from support.scan_corpus.writing import Corpus, write
@@ -33,8 +34,9 @@ MB = 1_000_000
 POLL_S = 0.25
 SHINGLE, PERMUTATIONS = 5, 64
 """Words of a shingle, and hash functions of a MinHash."""
-PIECE_BYTES = 512
-"""Texts are cut into pieces for LSH: of a whole prompt a leak is too small a part to be seen at all."""
+PIECES_CHARS = ((512, 256), (256, 64), (128, 32), (64, 16))
+"""Texts are cut into pieces for LSH, as of a whole prompt a leak is too small a part to be seen: how long each is, and
+how far behind the last it begins. The next pair is tried where too little was found."""
 ALIKE = 0.3
 
 
@@ -81,10 +83,23 @@ def _with_polars(log: Path) -> object:
     return table.height
 
 
+def alone(corpus: Corpus, folder: Path) -> None:
+    """The search for foreign text and nothing else, in one process, with both its readings of the log."""
+    seconds, matches = timed(lambda: searched(folder, [str(log) for log in corpus.logs]))
+    assert isinstance(matches, tuple)
+    pairs = {(match.response.id, match.source.tenant or "") for match in matches}
+    _said(corpus, "kvfence, one process, the log read twice", seconds, pairs)
+
+
 def lsh(corpus: Corpus) -> None:
+    """With smaller and smaller pieces, until as much is found or the smallest are tried."""
+    for chars, step in PIECES_CHARS if importlib.util.find_spec("datasketch") else ():
+        if _lsh(corpus, chars, step):
+            return
+
+
+def _lsh(corpus: Corpus, chars: int, step: int) -> bool:
     """Prompts' pieces in an index, answers' pieces asked of it: a pair is found where they are of the leak's two."""
-    if not importlib.util.find_spec("datasketch"):
-        return
     from datasketch import MinHashLSH  # noqa: PLC0415 — a peer
 
     (source,) = sources_of([str(corpus.logs[0])])
@@ -95,26 +110,29 @@ def lsh(corpus: Corpus) -> None:
         index = MinHashLSH(threshold=ALIKE, num_perm=PERMUTATIONS)
         for one in read:
             for part, text in (("p", one.prompt), ("a", one.answer)):
-                for at in range(0, len(text), PIECE_BYTES // 2):
-                    index.insert((one.id, part, at), _hashed(text[at : at + PIECE_BYTES]), check_duplication=False)
+                for at in range(0, len(text), step):
+                    index.insert((one.id, part, at), _hashed(text[at : at + chars]), check_duplication=False)
         pairs = set()
         for one in read:
-            for at in range(0, len(one.answer), PIECE_BYTES // 2):
-                for other, _, _ in index.query(_hashed(one.answer[at : at + PIECE_BYTES])):
+            for at in range(0, len(one.answer), step):
+                for other, _, _ in index.query(_hashed(one.answer[at : at + chars])):
                     if owners[other] != one.tenant:
                         pairs.add((one.id, owners[other] or ""))
         return pairs
 
     seconds, pairs = timed(work)
     assert isinstance(pairs, set)
+    return _said(corpus, f"datasketch MinHash-LSH, texts in memory, pieces of {chars} every {step}", seconds, pairs)
+
+
+def _said(corpus: Corpus, who: str, seconds: float, pairs: set[tuple[str, str]]) -> bool:
+    """A line of the table; whether all was found that may not be missed."""
     promised = [leak for leak in corpus.known() if leak.kind is Kind.LEAK and is_promised(leak)]
     seen = sum((leak.response_id, leak.source_tenant) in pairs for leak in promised)
     speed = corpus.size_bytes / MB / seconds
-    print(
-        f"| foreign text | datasketch MinHash-LSH, pieces of {PIECE_BYTES} | {speed:,.2f} MB/s "
-        f"| {seen} of {len(promised)} leaks, {len(pairs):,} pairs |",
-        flush=True,
-    )
+    came = f"{seen} of {len(promised)} leaks, {len(pairs):,} pairs"
+    print(f"| foreign text | {who} | {speed:,.2f} MB/s | {came} |", flush=True)
+    return seen == len(promised)
 
 
 def _hashed(piece: str) -> object:
@@ -205,6 +223,7 @@ def main() -> None:
         few = Path(made) / "few"
         few.mkdir()
         small = write(Plan(seed=SEED, size_bytes=int(asked.lsh_megabytes * MB), leaks=0.3, prompt_bytes=3000), few)
+        alone(small, few)
         lsh(small)
         whole(small, few, 1)
     for number, megabytes in enumerate(asked.megabytes):

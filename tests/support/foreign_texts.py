@@ -12,6 +12,7 @@ from typing import Any
 from kvfence.findings.exposure import Match
 from kvfence.scan.foreign.comparing import found_by
 from kvfence.scan.foreign.matches import ForeignText
+from kvfence.scan.foreign.owners import Isolation
 from kvfence.scan.passing.engine import InThisProcess
 from kvfence.scan.passing.passed import do, passed
 from kvfence.scan.passing.units import units_of
@@ -41,20 +42,22 @@ def asked(name: str, *, prompt: str, answer: str, at: int | None = None, **more:
     return record | ({} if at is None else {"created": BEGIN_MS / 1000 + at}) | more
 
 
-def found(records: Iterable[dict[str, Any]], *, bits: int = 64) -> tuple[Match, ...]:
+def found(
+    records: Iterable[dict[str, Any]], *, bits: int = 64, isolation: Isolation | None = None
+) -> tuple[Match, ...]:
     """What is said of a log with these lines."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         log = folder / "log.jsonl"
         log.write_text("".join(json.dumps(record) + "\n" for record in records))
-        return searched(folder, [str(log)], bits=bits)
+        return searched(folder, [str(log)], bits=bits, isolation=isolation)
 
 
-def searched(folder: Path, logs: list[str], *, bits: int = 64) -> tuple[Match, ...]:
+def searched(folder: Path, logs: list[str], *, bits: int = 64, isolation: Isolation | None = None) -> tuple[Match, ...]:
     """What is said of these files."""
     sources = sources_of(logs)
     units = units_of(sources)
-    foreign = ForeignText(key=b"k" * 32, folder=folder / "step-foreign", bits=bits)
+    foreign = ForeignText(key=b"k" * 32, folder=folder / "step-foreign", bits=bits, isolation=isolation)
     rows: list[Any] = []
     for number, passes in enumerate((lambda: foreign.first, lambda: foreign.second(rows[0].batches))):
         at = folder / f"step-{number}"

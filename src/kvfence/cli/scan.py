@@ -35,6 +35,7 @@ def scan(
     audit: given.Audit = None,
     personal_data: given.PersonalData = False,
     generic_secrets: given.GenericSecrets = False,
+    isolation: given.IsolationOption = given.Keeping.AUTO,
     fingerprint_key: given.FingerprintKey = None,
     workers: given.Workers = None,
     work: given.Work = None,
@@ -68,6 +69,7 @@ def scan(
         from kvfence.scan.credentials.fingerprint import key_of  # noqa: PLC0415 — the same
         from kvfence.scan.custody import seen_after, seen_before  # noqa: PLC0415 — the same
         from kvfence.scan.examine import Asked, Means, examined  # noqa: PLC0415 — Arrow is heavy, and need not be there
+        from kvfence.scan.foreign.owners import Isolation  # noqa: PLC0415 — the same
         from kvfence.scan.mapping import mapping_of  # noqa: PLC0415 — the same
         from kvfence.scan.passing.choice import where_of  # noqa: PLC0415 — the same
         from kvfence.scan.reading.inputs import sources_of  # noqa: PLC0415 — the same
@@ -77,19 +79,14 @@ def scan(
         began = monotonic()
         no_core_dumps()
         _check_format(input_format, is_mapped=mapping is not None)
-        window = Window(
-            longer_than=exposed_after,
-            from_ms=given.ms_of_option("--from", since),
-            to_ms=given.ms_of_option("--to", until),
-            model=model,
-        )
-        if incident:
-            window = window.filled_from(INCIDENT)
+        begins, ends = given.ms_of_option("--from", since), given.ms_of_option("--to", until)
+        window = Window(longer_than=exposed_after, from_ms=begins, to_ms=ends, model=model)
         asked = Asked(
-            window=window,
+            window=window.filled_from(INCIDENT) if incident else window,
             secrets=Kinds(personal=personal_data, generic=generic_secrets),
             fingerprint_key=key_of(fingerprint_key) if fingerprint_key else None,
             preview=Preview.REDACTED if redact else Preview.READABLE,
+            isolation=None if isolation is given.Keeping.AUTO else Isolation(isolation),
             limit=limit_of(limit, audit) or (INCIDENT.longer_than if incident else None),
         )
         where = where_of(ray=ray, spark=spark, workers=workers or given.cores(), work=work)

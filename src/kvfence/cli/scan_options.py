@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -80,6 +81,24 @@ Audit = Annotated[
     Path | None,
     typer.Option(
         "--audit", metavar="FILE", help="Take --limit from this report of kvfence audit --format json.", dir_okay=False
+    ),
+]
+
+
+class Keeping(StrEnum):
+    """What must be kept apart, as it is asked for."""
+
+    AUTO = "auto"
+    TENANT = "tenant"
+    SESSION = "session"
+
+
+IsolationOption = Annotated[
+    Keeping,
+    typer.Option(
+        "--isolation",
+        help="Whose text is foreign: another tenant's, or another session's as well. Without it, sessions are kept "
+        "apart only where a log names one tenant or none.",
     ),
 ]
 Workers = Annotated[

@@ -17,6 +17,7 @@ from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
 from kvfence.scan.foreign.comparing import Comparing, Comparison, found_by
 from kvfence.scan.foreign.matches import ForeignText
+from kvfence.scan.foreign.owners import Isolation
 from kvfence.scan.foreign.spans import Found
 from kvfence.scan.passing.choice import Processes, Where, engine_for
 from kvfence.scan.passing.engine import Engine
@@ -45,6 +46,8 @@ class Asked:
     """Of the fingerprints of secrets; None for one that no other run has."""
     preview: Preview = Preview.REDACTED
     """How much is shown of foreign text."""
+    isolation: Isolation | None = None
+    """Whose text must not be seen by whom; None for what the log suggests."""
     limit: int | None = None
     """Tokens of a prompt that the deployment could hold, where that is known."""
 
@@ -76,7 +79,9 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
     units = units_of(sources, unit_bytes=means.unit_bytes)
     with work_folder(means.work) as folder:
         secrets = secret_pass(asked.fingerprint_key or folder.key, asked.window, asked.secrets, rules=means.rules)
-        foreign = ForeignText(key=folder.key, folder=folder.path / "step-foreign", preview=asked.preview)
+        foreign = ForeignText(
+            key=folder.key, folder=folder.path / "step-foreign", preview=asked.preview, isolation=asked.isolation
+        )
         steps = _Steps(sources, units, folder, means)
         first = steps.read("first", (Counts(asked.window), Signs(asked.window, asked.limit), secrets, *foreign.first))
         second = steps.read("second", foreign.second(first.batches))

@@ -20,6 +20,7 @@ from kvfence.scan.foreign.joining import joined, owners_allowed
 from kvfence.scan.foreign.owners import (
     ExchangeOwners,
     Exchanges,
+    Isolation,
     exchange_table,
     read_exchanges,
     source_and_offset,
@@ -46,6 +47,8 @@ class ForeignText:
     folder: Path
     preview: Preview = Preview.REDACTED
     """How much is shown of a stretch: it is decided here, so that no report holds more."""
+    isolation: Isolation | None = None
+    """Whose text must not be seen by whom; None for what the log suggests."""
     bits: int = 64
     """Of the hashes: fewer only to see that different texts that are hashed alike are no match."""
 
@@ -62,7 +65,7 @@ class ForeignText:
         """
         self.folder.mkdir(mode=0o700, exist_ok=True)
         owners, windows = self.first
-        exchanges, isolation = exchange_table(rows(owners.name))
+        exchanges, isolation = exchange_table(rows(owners.name), self.isolation)
         exchanges.tofile(private(self.folder / EXCHANGES_FILE))
         write_index(rows(windows.name), exchanges, self.folder)
         return (Probes(hashing=self._hashing, folder=self.folder, key=self._owners_key, isolation=isolation),)

@@ -25,6 +25,7 @@ ANSWER_MS = 1000
 began later is most often a next step that repeats the answer."""
 NOBODY = 0
 """The owner of an exchange of which the log says neither tenant nor session."""
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Isolation(StrEnum):
@@ -33,7 +34,7 @@ class Isolation(StrEnum):
     TENANT = "tenant"
     """A session is taken where a log names no tenant."""
     SESSION = "session"
-    """For logs of one tenant: its sessions are kept apart; the tenant is taken where there is no session."""
+    """Each tenant's sessions are kept apart as well; the tenant is taken where there is no session."""
 
 
 EXCHANGE = np.dtype(
@@ -117,8 +118,10 @@ def numbers_of(names: pa.StringArray, key: int) -> pa.UInt64Array:
 
 def owners_of(tenant: Hashes, session: Hashes, isolation: Isolation) -> Hashes:
     """Whose each exchange is, from the numbers of both."""
-    first, second = (tenant, session) if isolation is Isolation.TENANT else (session, tenant)
-    return np.where(first == NOBODY, second, first)
+    if isolation is Isolation.TENANT:
+        return np.where(tenant == NOBODY, session, tenant)
+    both = session ^ (tenant * _ODD)  # two tenants may name their sessions alike
+    return np.where(session == NOBODY, tenant, np.where(both == NOBODY, np.uint64(1), both))
 
 
 def owner_numbers(batch: pa.RecordBatch, key: int, isolation: Isolation) -> Hashes:
@@ -132,11 +135,14 @@ def began_of(batch: pa.RecordBatch) -> Offsets:
     return _times(batch, "began_ms", NEVER_BEGAN)
 
 
-def exchange_table(rows: Iterable[pa.RecordBatch]) -> tuple[Exchanges, Isolation]:
-    """The rows of the pass as one table, and what keeps their owners apart: the session, where only one tenant asks."""
+def exchange_table(rows: Iterable[pa.RecordBatch], asked: Isolation | None) -> tuple[Exchanges, Isolation]:
+    """The rows of the pass as one table, and what keeps their owners apart.
+
+    Where nothing is asked for it is the tenant, or the session, if there is only one tenant.
+    """
     parts = [_part(batch) for batch in rows]
     tenants = {int(number) for table, _ in parts for number in np.unique(table["owner"])} - {NOBODY}
-    isolation = Isolation.TENANT if len(tenants) != 1 else Isolation.SESSION
+    isolation = asked or (Isolation.TENANT if len(tenants) != 1 else Isolation.SESSION)
     for table, sessions in parts:
         table["owner"] = owners_of(table["owner"], sessions, isolation)
     whole = np.concatenate([table for table, _ in parts]) if parts else np.empty(0, EXCHANGE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kvfence.scan.foreign.owners import Isolation
 from support.foreign_texts import asked, found, pairs, prose
 
 SECRET = prose("a secret", 400)
@@ -139,3 +140,16 @@ def test_windows_that_are_hashed_alike_make_no_match(bits):
         for number in range(8)
     ]
     assert found(logs, bits=bits) == ()
+
+
+def test_sessions_of_one_tenant_among_several_are_kept_apart_where_that_is_asked_for():
+    """Two tenants that name their sessions alike have no session in common."""
+    records = [
+        asked("v", prompt=f"Look. {SECRET}", answer="ok", at=0, user="us", session="one"),
+        asked("b", prompt=prose("b asks", 300), answer=f"Well. {SECRET[50:250]}", at=60, user="us", session="two"),
+        asked("c", prompt=prose("c asks", 300), answer=f"Look: {SECRET[20:250]}", at=90, user="them", session="one"),
+    ]
+    assert pairs(found(records)) == [("c", "v")]
+    kept_apart = found(records, isolation=Isolation.SESSION)
+    assert pairs(kept_apart) == [("b", "v"), ("c", "v")]
+    assert [match.across_tenants for match in kept_apart] == [False, True]
