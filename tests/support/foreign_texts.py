@@ -11,6 +11,7 @@ from typing import Any
 
 from kvfence.findings.exposure import Match
 from kvfence.scan.foreign.comparing import found_by
+from kvfence.scan.foreign.joining import pairs_files
 from kvfence.scan.foreign.matches import ForeignText
 from kvfence.scan.foreign.owners import Isolation
 from kvfence.scan.passing.engine import InThisProcess
@@ -63,11 +64,14 @@ def searched(folder: Path, logs: list[str], *, bits: int = 64, isolation: Isolat
         at = folder / f"step-{number}"
         at.mkdir()
         rows.append(passed(passes(), units, engine=InThisProcess(), folder=at))
-    job, tasks = foreign.third(rows[1].batches, sources)
-    at = folder / "step-compared"
-    at.mkdir()
-    do(job, tasks, engine=InThisProcess(), folder=at)
-    return foreign.matches(found_by(tasks, at), sources)
+    joining, compared = folder / "step-joined", folder / "step-compared"
+    joining.mkdir()
+    compared.mkdir()
+    join = foreign.third([*rows[1].files("probes")])
+    do(join, join.tasks(), engine=InThisProcess(), folder=joining)
+    compare, tasks = foreign.fourth(pairs_files(joining, join.tasks()), sources)
+    do(compare, tasks, engine=InThisProcess(), folder=compared)
+    return foreign.matches(found_by(tasks, compared), sources)
 
 
 def pairs(matches: Iterable[Match]) -> list[tuple[str, str]]:

@@ -15,7 +15,8 @@ from kvfence.scan.credentials.names import with_told_names
 from kvfence.scan.credentials.rotation import rotation
 from kvfence.scan.credentials.secret_pass import secret_pass
 from kvfence.scan.exchange import Coverage, Unread
-from kvfence.scan.foreign.comparing import Comparing, Comparison, found_by
+from kvfence.scan.foreign.comparing import found_by
+from kvfence.scan.foreign.joining import pairs_files
 from kvfence.scan.foreign.matches import ForeignText
 from kvfence.scan.foreign.owners import Isolation
 from kvfence.scan.foreign.spans import Found
@@ -23,6 +24,7 @@ from kvfence.scan.passing.choice import Processes, Where, engine_for
 from kvfence.scan.passing.engine import Engine
 from kvfence.scan.passing.passed import Passed, do, passed
 from kvfence.scan.passing.scan_pass import Pass
+from kvfence.scan.passing.task import Job, T
 from kvfence.scan.passing.units import UNIT_BYTES, Unit, units_of
 from kvfence.scan.passing.work_folder import WorkFolder, work_folder
 from kvfence.scan.reading.source import Source
@@ -32,7 +34,12 @@ from kvfence.scan.skipped import Skipped
 from kvfence.scan.timeline import Timeline
 from kvfence.scan.window import Window
 
-STEPS = {"first": "reading", "second": "comparing with what was read", "third": "comparing texts"}
+STEPS = {
+    "first": "reading",
+    "second": "comparing with what was read",
+    "third": "joining what met",
+    "fourth": "comparing texts",
+}
 """No text is kept, so all are read again to be met with what was kept of the answers, and then what met."""
 
 
@@ -85,7 +92,7 @@ def examined(sources: Sequence[Source], asked: Asked, means: Means) -> Exposure:
         steps = _Steps(sources, units, folder, means)
         first = steps.read("first", (Counts(asked.window), Signs(asked.window, asked.limit), secrets, *foreign.first))
         second = steps.read("second", foreign.second(first.batches))
-        found = steps.compare("third", *foreign.third(second.batches, sources))
+        found = steps.compare(foreign, second)
         covered, exposed, hours = _counted(first)
         signed = signs_of(first.batches("signs"), sources)
         seen = Exposure(
@@ -117,19 +124,27 @@ class _Steps:
         folder = self.folder.step(name, self.sources, passes)
         return passed(passes, self.units, engine=self._engine(), folder=folder, on_done=self._counted(name, self.units))
 
-    def compare(self, name: str, job: Comparing, tasks: Sequence[Comparison]) -> Iterator[tuple[int, Found]]:
-        """What is found where texts are compared."""
+    def compare(self, foreign: ForeignText, second: Passed) -> Iterator[tuple[int, Found]]:
+        """What is found where what met is joined, and its texts are compared."""
+        join = foreign.third([*second.files("probes")])
+        joins = join.tasks()
+        joined = self._done("third", join, joins)
+        compare, comparisons = foreign.fourth(pairs_files(joined, joins), self.sources)
+        return found_by(comparisons, self._done("fourth", compare, comparisons))
+
+    def _done(self, name: str, job: Job[T], tasks: Sequence[T]) -> Path:
+        """The folder in which these tasks are done."""
         folder = self.folder.step(name, self.sources, [job])
         do(job, tasks, engine=self._engine(), folder=folder, on_done=self._counted(name, tasks))
-        return found_by(tasks, folder)
+        return folder
 
     def _engine(self) -> Engine:
         return engine_for(self.units, self.means.where)
 
-    def _counted(self, name: str, tasks: Sequence[Unit | Comparison]) -> Callable[[Unit | Comparison], None]:
+    def _counted(self, name: str, tasks: Sequence[T]) -> Callable[[T], None]:
         all_bytes, done = sum(task.size for task in tasks), 0
 
-        def on_done(task: Unit | Comparison) -> None:
+        def on_done(task: T) -> None:
             nonlocal done
             done += task.size
             self.means.on_done(STEPS[name], done, all_bytes)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-import numpy as np
 import pyarrow as pa
 
 from kvfence.errors import TargetError
-from kvfence.scan.foreign.joining import PAIR, owners_allowed
+from kvfence.scan.foreign.joining import TASKS, owners_allowed
 from kvfence.scan.foreign.meeting import Meeting, meetings
 from kvfence.scan.foreign.owners import NOBODY, Exchanges, read_exchanges, source_and_offset
+from kvfence.scan.foreign.pairs import pairs_in
 from kvfence.scan.foreign.spans import Found, Span, found_in, needed
 from kvfence.scan.foreign.texts import with_texts
 from kvfence.scan.foreign.windows import Hashing
@@ -44,10 +45,14 @@ class Comparison:
     """The task: some answers, with all that the join says of them."""
 
     number: int
-    pairs: tuple[Path, ...]
-    """Files of the join, in their order."""
-    size: int
-    """Of the files, in bytes."""
+    first: int
+    """The rows of the first of its answers, and of the next one behind the last, in the table of exchanges."""
+    end: int
+
+    @property
+    def size(self) -> int:
+        """See `Task`: how many exchanges it is about."""
+        return self.end - self.first
 
     @property
     def where(self) -> str:
@@ -66,6 +71,8 @@ class Comparing:
     sources: tuple[Source, ...]
     exchanges: Path
     """The file of the table."""
+    pairs: tuple[Path, ...]
+    """Files of the join."""
     hashing: Hashing
 
     def worker(self, folder: Path) -> Callable[[Comparison], int]:
@@ -101,25 +108,22 @@ class _Comparer:
                 yield meeting, found
 
     def _met(self, task: Comparison) -> Iterator[Meeting]:
-        for path in task.pairs:
-            yield from meetings(np.fromfile(path, PAIR), self._exchanges, self._most)
+        step = -(-len(self._exchanges) // TASKS)
+        for first in range(task.first, task.end, step):
+            pairs = pairs_in(self._job.pairs, first, min(first + step, task.end))
+            yield from meetings(pairs, self._exchanges, self._most)
 
     def _owner(self, row: int) -> int | None:
         owner = int(self._exchanges["owner"][row])
         return None if owner == NOBODY else owner
 
 
-def comparisons(pairs: Sequence[Path], exchanges: Exchanges, sources: Sequence[Source]) -> list[Comparison]:
-    """The tasks of these files of the join. They depend on nothing but the inputs."""
+def comparisons(exchanges: Exchanges, sources: Sequence[Source]) -> list[Comparison]:
+    """The tasks of all answers. They depend on nothing but the inputs."""
     is_direct = all(_is_read_in_place(sources[number]) for number in _sources_in(exchanges))
-    together = 1 if is_direct else -(-len(pairs) // TASKS_WHERE_READ_FROM_THE_BEGINNING)
-    tasks = []
-    for number, at in enumerate(range(0, len(pairs), together)):
-        some = tuple(pairs[at : at + together])
-        size = sum(path.stat().st_size for path in some)
-        if size:
-            tasks.append(Comparison(number, some, size))
-    return tasks
+    count = TASKS if is_direct else TASKS_WHERE_READ_FROM_THE_BEGINNING
+    ends = [len(exchanges) * number // count for number in range(count + 1)]
+    return [Comparison(number, *some) for number, some in enumerate(pairwise(ends)) if some[1] > some[0]]
 
 
 def found_by(tasks: Sequence[Comparison], folder: Path) -> Iterator[tuple[int, Found]]:

@@ -7,12 +7,10 @@ from typing import cast
 import numpy as np
 
 from kvfence.scan.foreign.index import COMMON_OWNERS, distinct_owners
-from kvfence.scan.foreign.joining import MANY_ASKED, Pairs
 from kvfence.scan.foreign.owners import NEVER_ENDED, NOBODY, Exchanges
+from kvfence.scan.foreign.pairs import ANSWERED_PER_ASKED, MANY_ASKED, Pairs
 from kvfence.scan.foreign.windows import ANSWER_STEP, Hashes, Offsets
 
-ANSWERED_PER_ASKED = 4
-"""So many more may have been answered what a prompt has."""
 _AT_BITS = 32
 _NEAR = (-ANSWER_STEP, 0, ANSWER_STEP)
 

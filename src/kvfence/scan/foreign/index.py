@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kvfence.errors import TargetError
 from kvfence.scan.foreign.owners import NOBODY, Exchanges, ordinals, places_of
 from kvfence.scan.foreign.sieve import Sieve, read_sieve, write_sieve
 from kvfence.scan.foreign.spread import FILES, Spread, private
@@ -21,6 +22,8 @@ COMMON_OWNERS = 64
 COMMON_ANSWERS = 4096
 """The same of a window that stands in so many answers, of whomever."""
 ABSENT = -1
+WINDOWS_MAX = 2**32 - 1
+HASHES_PER_SHELF = 8
 
 _ROW = np.dtype([("hash", "<u8"), ("place", "<u8"), ("at", "<u4")])
 POSTING = np.dtype([("answer", "<u4"), ("at", "<u4")])
@@ -37,14 +40,21 @@ class Index:
     postings: npt.NDArray[np.void]
     """Of `POSTING`: the row of the exchange, and the byte of its answer."""
     sieve: Sieve
+    shelves: npt.NDArray[np.uint32]
+    """Where the hashes with the same highest bits begin, for each value of those; one more for the end."""
 
     def numbers(self, hashes: Hashes) -> Offsets:
         """Of each, its number in the index, or `ABSENT`."""
         if not len(self.hashes):
             return np.full(len(hashes), ABSENT, np.int64)
-        order = np.argsort(hashes)
-        found = np.empty(len(hashes), np.int64)
-        found[order] = np.searchsorted(self.hashes, hashes[order])
+        shelf = (hashes >> np.uint64(65 - len(self.shelves).bit_length())).view(np.int64)
+        found = self.shelves[shelf].astype(np.int64)
+        left = self.shelves[shelf + 1] - found
+        while left.any():  # a search by halves of all shelves at once; a whole one is in a line or two of the cache
+            half = left >> 1
+            is_behind = (self.hashes[np.minimum(found + half, len(self.hashes) - 1)] < hashes) & (left > 0)
+            found = np.where(is_behind, found + half + 1, found)
+            left = np.where(is_behind, left - half - 1, half)
         found[found == len(self.hashes)] = 0
         return np.where(self.hashes[found] == hashes, found, ABSENT)
 
@@ -58,6 +68,7 @@ def write_index(windows: Iterable[pa.RecordBatch], exchanges: Exchanges, folder:
 
     Raises:
         OSError: the disk is full, or gone.
+        TargetError: there are too many.
     """
     spread = Spread(folder, "windows", _ROW)
     for batch in windows:
@@ -72,7 +83,11 @@ def write_index(windows: Iterable[pa.RecordBatch], exchanges: Exchanges, folder:
     for rows in spread.files():
         total = _append(rows, exchanges, folder, total)
     spread.remove()
-    write_sieve(_mapped(folder / "hashes", np.uint64), folder / "sieve")
+    if total > WINDOWS_MAX:
+        raise TargetError(f"these logs have more than {WINDOWS_MAX:,} stretches of answers; scan them in parts")
+    hashes = _mapped(folder / "hashes", np.uint64)
+    write_sieve(hashes, folder / "sieve")
+    shelves_of(hashes).tofile(private(folder / "shelves"))
 
 
 def open_index(folder: Path) -> Index:
@@ -86,7 +101,15 @@ def open_index(folder: Path) -> Index:
         _mapped(folder / "begins", np.int64),
         _mapped(folder / "postings", POSTING),
         read_sieve(folder / "sieve"),
+        _mapped(folder / "shelves", np.uint32),
     )
+
+
+def shelves_of(hashes: Hashes) -> npt.NDArray[np.uint32]:
+    """See `Index`: of these, in their order."""
+    bits = max(1, (len(hashes) // HASHES_PER_SHELF).bit_length())
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+    return np.append(np.searchsorted(hashes, firsts), len(hashes)).astype(np.uint32)
 
 
 def _append(rows: npt.NDArray[np.void], exchanges: Exchanges, folder: Path, total: int) -> int:

@@ -1,44 +1,28 @@
-"""The join of the two readings, by numbers alone: each answer with the exchanges that have windows of it."""
+"""The job that joins the two readings, by numbers alone: each answer with the exchanges that have windows of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kvfence.scan.foreign.index import COMMON_OWNERS, Index, distinct_owners, owners_per_number
-from kvfence.scan.foreign.owners import NEVER_BEGAN, NOBODY, Exchanges, ordinals, places_of
-from kvfence.scan.foreign.spread import FILES, Spread
-from kvfence.scan.foreign.windows import Offsets
+from kvfence.scan.foreign.index import open_index
+from kvfence.scan.foreign.owners import NOBODY, Exchanges, read_exchanges
+from kvfence.scan.foreign.pairs import MET, pairs_of, table_of
+from kvfence.scan.passing.passed import batches_in
+from kvfence.scan.passing.worker import done_at, made_at, rows_file
 
+TASKS = 64
+"""Parts of the windows, and then of the answers: each is small enough to be sorted in memory."""
 COMMON_MIN, COMMON_MAX, COMMON_SHARE = 2, 4, 4
 """A stretch is common where more owners have it than a quarter of all, 2 at least and 4 at most. What is lost is
 text that several have as well, and of which nobody can tell whose it was."""
-
-_MET = np.dtype([("number", "<i8"), ("exchange", "<u4"), ("in_prompt", "?")])
-PAIR = np.dtype(
-    [
-        ("answer", "<u4"),
-        ("at", "<u4"),
-        ("exchange", "<u4"),
-        ("is_own", "?"),
-        ("in_prompt", "?"),
-        ("is_late", "?"),
-        ("crowd", "u1"),
-    ]
-)
-Pairs = npt.NDArray[np.void]
-"""Of `PAIR`: an answer and the byte of it where a window begins, and an exchange that has the window.
-
-`is_own`: of the answer's owner, before it. `is_late`: begun when the answer had ended. `crowd`: 0, or this one stands
-for all that have the window, as they are more than any text of one owner has.
-"""
-MANY, MANY_ASKED = 1, 2
-"""Kinds of crowds: of whomever, and of owners who have it in their prompts."""
+_NAME = "pairs"
 
 
 def owners_allowed(exchanges: Exchanges) -> int:
@@ -51,73 +35,83 @@ def owners_allowed(exchanges: Exchanges) -> int:
     return max(COMMON_MIN, min(COMMON_MAX, owners // COMMON_SHARE))
 
 
-def joined(probes: Iterable[pa.RecordBatch], index: Index, exchanges: Exchanges, folder: Path, *, most: int) -> Spread:
-    """The pairs, in files by their answers: the answers of a file are before those of the next.
+@dataclass(frozen=True, slots=True)
+class WindowRange:
+    """The task: so many parts are all windows of the index."""
 
-    `most`: how many owners may have a window that is still somebody's. Memory: a 64th part of what was met.
+    number: int
+    size: int
+    """Of all probes, this one's share in bytes."""
 
-    Raises:
-        OSError: the disk is full, or gone.
-    """
-    met = Spread(folder, "met", _MET)
-    for batch in probes:
-        rows = np.empty(batch.num_rows, _MET)
-        rows["number"], rows["exchange"] = batch["number"].to_numpy(), ordinals(exchanges, places_of(batch))
-        rows["in_prompt"] = batch["in_prompt"].to_numpy(zero_copy_only=False)
-        met.add(rows, rows["number"] * FILES // max(1, len(index.hashes)))
-    pairs = Spread(folder, "pairs", PAIR)
-    for rows in met.files():
-        some = _pairs(rows, index, exchanges, most)
-        pairs.add(some, some["answer"].astype(np.int64) * FILES // max(1, len(exchanges)))
-    met.remove()
-    return pairs
+    @property
+    def where(self) -> str:
+        """See `Task`."""
+        return f"joining what met, part {self.number + 1} of {TASKS}"
+
+    def rooted(self) -> Self:
+        """See `Task`: there are no paths in it."""
+        return self
 
 
-def _pairs(rows: npt.NDArray[np.void], index: Index, exchanges: Exchanges, most: int) -> Pairs:
-    """Each answer with each exchange that has a window of it, without those that cannot matter."""
-    if not len(rows):
-        return np.empty(0, PAIR)
-    # of a crowd the first one stands for all: who asked, and the earliest of those
-    rows = rows[np.lexsort((exchanges["began"][rows["exchange"]], ~rows["in_prompt"], rows["number"]))]
-    firsts = np.r_[True, rows["number"][1:] != rows["number"][:-1]]
-    crowds = _crowds(rows, np.cumsum(firsts) - 1, exchanges, most)
-    kept = firsts | (crowds == 0)
-    rows, crowds = rows[kept], crowds[kept]
-    counts = index.counts(rows["number"])
-    of_row = np.repeat(np.arange(len(rows)), counts)
-    inside = np.arange(len(of_row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    postings = index.postings[index.begins[rows["number"][of_row]] + inside]
-    pairs = np.empty(len(of_row), PAIR)
-    pairs["answer"], pairs["at"], pairs["exchange"] = postings["answer"], postings["at"], rows["exchange"][of_row]
-    pairs["in_prompt"], pairs["crowd"] = rows["in_prompt"][of_row], crowds[of_row]
-    asked, answered = exchanges[pairs["exchange"]], exchanges[pairs["answer"]]
-    is_own = (asked["owner"] == answered["owner"]) & (asked["owner"] != NOBODY)
-    is_before = _is_before(asked, answered)
-    matters = (~is_own | (pairs["in_prompt"] & is_before)) & (asked["place"] != answered["place"])
-    pairs["is_own"] = is_own
-    # of two answers the later one has it from the earlier, also where both were being written at once
-    pairs["is_late"] = ~is_own & np.where(pairs["in_prompt"], asked["began"] >= answered["end"], ~is_before)
-    return cast("Pairs", pairs[matters | (pairs["crowd"] != 0)])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """The job."""
+
+    probes: tuple[Path, ...]
+    """Files of the second reading's rows, whose batches are each in the order of their numbers."""
+    index: Path
+    """The folder."""
+    exchanges: Path
+    """The file of the table."""
+
+    def worker(self, folder: Path) -> Callable[[WindowRange], int]:
+        """See `Job`."""
+        return _Joiner(self, folder).do
+
+    def tasks(self) -> list[WindowRange]:
+        """All of them."""
+        size = sum(path.stat().st_size for path in self.probes)
+        return [WindowRange(number, size // TASKS) for number in range(TASKS)]
 
 
-def _crowds(rows: npt.NDArray[np.void], dense: Offsets, exchanges: Exchanges, most: int) -> npt.NDArray[np.uint8]:
-    """Of each row, the kind of crowd that has its window. `dense`: the numbers of the windows, counted from 0."""
-    at = rows["exchange"].astype(np.int64)
-    owners = distinct_owners(exchanges, at)
-    asked = rows["in_prompt"] & (exchanges["owner"][at] != NOBODY)
-    by_asked = np.zeros(int(dense[-1]) + 1, np.int64)
-    some = owners_per_number(dense[asked], owners[asked])
-    by_asked[: len(some)] = some
-    # the answer's own owner may be among them
-    crowds = np.where(
-        by_asked > most + 1, MANY_ASKED, np.where(owners_per_number(dense, owners) > COMMON_OWNERS, MANY, 0)
-    )
-    return crowds.astype(np.uint8)[dense]
+def pairs_files(folder: Path, tasks: Sequence[WindowRange]) -> tuple[Path, ...]:
+    """What these tasks left there: rows of `pairs.PAIRS`, in the order of the answers in each file."""
+    return tuple(done_at(folder, task) / rows_file(_NAME) for task in tasks)
 
 
-def _is_before(one: Any, other: Any) -> npt.NDArray[np.bool_]:
-    """By time, and by place where a log says no time or twice the same."""
-    by_place = (one["began"] == other["began"]) | (one["began"] == NEVER_BEGAN) | (other["began"] == NEVER_BEGAN)
-    return cast(
-        "npt.NDArray[np.bool_]", np.where(by_place, one["place"] < other["place"], one["began"] < other["began"])
-    )
+class _Joiner:
+    def __init__(self, job: Joining, folder: Path) -> None:
+        self._folder = folder
+        self._index, self._exchanges = open_index(job.index), read_exchanges(job.exchanges)
+        self._most = owners_allowed(self._exchanges)
+        self._probes = [batch for path in job.probes for batch in batches_in(path)]
+
+    def do(self, task: WindowRange) -> int:
+        """Join one range of the windows.
+
+        Raises:
+            OSError: the disk is full, or gone.
+        """
+        windows = len(self._index.hashes)
+        first, end = (windows * number // TASKS for number in (task.number, task.number + 1))
+        pairs = table_of(pairs_of(self._met(first, end), self._index, self._exchanges, self._most))
+        with (
+            made_at(done_at(self._folder, task)) as making,
+            pa.ipc.new_file(str(making / rows_file(_NAME)), pairs.schema) as file,
+        ):
+            file.write_batch(pairs)
+        return task.number
+
+    def _met(self, first: int, end: int) -> npt.NDArray[np.void]:
+        """The probes' rows of the windows with these numbers, in the order of the exchanges."""
+        found = [np.empty(0, MET)]
+        for batch in self._probes:
+            numbers = batch["number"].to_numpy()
+            begin, stop = np.searchsorted(numbers, np.array((first, end), numbers.dtype))
+            some = batch.slice(begin, stop - begin)
+            rows = np.empty(len(some), MET)
+            for name in ("number", "exchange"):
+                rows[name] = some[name].to_numpy()
+            rows["in_prompt"] = some["in_prompt"].to_numpy(zero_copy_only=False)
+            found.append(rows)
+        return np.concatenate(found)

@@ -14,9 +14,9 @@ from kvfence.findings.preview import Preview, preview_of
 from kvfence.scan.exchange import Exchange
 from kvfence.scan.foreign.answer_windows import AnswerWindows
 from kvfence.scan.foreign.comparing import Comparing, Comparison, comparisons
-from kvfence.scan.foreign.index import open_index, write_index
+from kvfence.scan.foreign.index import write_index
 from kvfence.scan.foreign.innocence import alike
-from kvfence.scan.foreign.joining import joined, owners_allowed
+from kvfence.scan.foreign.joining import Joining
 from kvfence.scan.foreign.owners import (
     ExchangeOwners,
     Exchanges,
@@ -70,21 +70,19 @@ class ForeignText:
         write_index(rows(windows.name), exchanges, self.folder)
         return (Probes(hashing=self._hashing, folder=self.folder, key=self._owners_key, isolation=isolation),)
 
-    def third(self, rows: Rows, sources: Sequence[Source]) -> tuple[Comparing, list[Comparison]]:
-        """Join what the second reading met, and the job of comparing it.
+    def third(self, probes: Sequence[Path]) -> Joining:
+        """The job of joining what the second reading met. `probes`: the files of its rows."""
+        return Joining(probes=tuple(probes), index=self.folder, exchanges=self.folder / EXCHANGES_FILE)
 
-        Raises:
-            OSError: the join cannot be written.
-        """
-        exchanges = read_exchanges(self.folder / EXCHANGES_FILE)
-        index, most = open_index(self.folder), owners_allowed(exchanges)
-        pairs = joined(rows("probes"), index, exchanges, self.folder, most=most)
+    def fourth(self, pairs: Sequence[Path], sources: Sequence[Source]) -> tuple[Comparing, list[Comparison]]:
+        """The job of comparing texts, and its tasks. `pairs`: what the third left."""
         job = Comparing(
             sources=tuple(source.rooted() for source in sources),
             exchanges=self.folder / EXCHANGES_FILE,
+            pairs=tuple(pairs),
             hashing=self._hashing,
         )
-        return job, comparisons(pairs.paths, exchanges, sources)
+        return job, comparisons(read_exchanges(self.folder / EXCHANGES_FILE), sources)
 
     def matches(self, found: Iterable[tuple[int, Found]], sources: Sequence[Source]) -> tuple[Match, ...]:
         """What the comparing found, as it is reported. `found`: rows of answers, and what stands in them.

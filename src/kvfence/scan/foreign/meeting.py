@@ -9,8 +9,8 @@ import numpy as np
 
 from kvfence.scan.foreign.crowds import answers_and_bytes, windows_of, windows_of_many
 from kvfence.scan.foreign.index import distinct_owners
-from kvfence.scan.foreign.joining import Pairs
 from kvfence.scan.foreign.owners import Exchanges
+from kvfence.scan.foreign.pairs import Pairs
 from kvfence.scan.foreign.windows import ANSWER_STEP, Offsets
 
 SOURCES_PER_OWNER = 3

@@ -17,6 +17,7 @@ from kvfence.scan.foreign.owners import (
     Exchanges,
     Isolation,
     began_of,
+    ordinals,
     owner_numbers,
     places_of,
     read_exchanges,
@@ -40,20 +41,19 @@ _HELD = 1 << 20
 
 OUTPUT = pa.schema(
     [
-        pa.field("number", pa.int64(), nullable=False),
-        pa.field("source", pa.int32(), nullable=False),
-        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("number", pa.uint32(), nullable=False),
+        pa.field("exchange", pa.uint32(), nullable=False),
         pa.field("in_prompt", pa.bool_(), nullable=False),
     ]
 )
-"""`number`: of a window in the index."""
+"""`number`: of a window in the index; `exchange`: a row of the table of exchanges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probes:
-    """A row for each window of the index that an exchange has: the first and last one of each owner in a batch.
+    """A row for each window of the index that an exchange has: the first and the last one of each owner in a batch.
 
-    Those that cannot matter have none, since they came too late or are the answer itself.
+    In the order of the index. Those that cannot matter have none, since they came too late or are the answer itself.
     """
 
     hashing: Hashing
@@ -97,16 +97,16 @@ class _Probing:
         asking = _Asking(
             places_of(batch), owner_numbers(batch, self._asked.key, self._asked.isolation), began_of(batch)
         )
+        exchanges = ordinals(self._exchanges, asking.places).astype(np.uint32)
         columns: dict[str, list[Any]] = {name: [] for name in OUTPUT.names}
         for part in ("prompt", "answer"):
             numbers, rows = self._met(asking, batch[part], is_prompt=part == "prompt")
-            taken = pa.array(rows)
-            columns["number"].append(numbers)
-            columns["source"].append(batch["source"].take(taken).to_numpy())
-            columns["offset"].append(batch["offset"].take(taken).to_numpy())
+            columns["number"].append(numbers.astype(np.uint32))
+            columns["exchange"].append(exchanges[rows])
             columns["in_prompt"].append(np.full(len(rows), part == "prompt"))
-        arrays = [pa.array(np.concatenate(columns[name])) for name in OUTPUT.names]
-        return pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+        whole = {name: np.concatenate(columns[name]) for name in OUTPUT.names}
+        order = np.argsort(whole["number"], kind="stable")
+        return pa.RecordBatch.from_arrays([pa.array(whole[name][order]) for name in OUTPUT.names], schema=OUTPUT)
 
     def _met(self, asking: _Asking, column: pa.LargeStringArray, *, is_prompt: bool) -> tuple[Offsets, Offsets]:
         """Numbers of windows and rows of the batch that have them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +33,6 @@ class Spread:
             if end > begin:
                 with path.open("ab") as file:
                     file.write(rows[order[begin:end]].tobytes())
-
-    @property
-    def paths(self) -> Sequence[Path]:
-        """Of the files, in their order."""
-        return self._paths
 
     def files(self) -> Iterator[npt.NDArray[np.void]]:
         """The rows of each file."""

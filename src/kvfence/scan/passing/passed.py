@@ -30,8 +30,12 @@ class Passed:
 
     def batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """The rows of this pass, in the order of the inputs; mapped from their files, so that they take no memory."""
-        for unit in self.units:
-            yield from batches_in(done_at(self.folder, unit) / rows_file(name))
+        for path in self.files(name):
+            yield from batches_in(path)
+
+    def files(self, name: str) -> Iterator[Path]:
+        """Where these rows lie."""
+        return (done_at(self.folder, unit) / rows_file(name) for unit in self.units)
 
     def unread(self) -> Iterator[Unread]:
         """What could not be read, in the order of the inputs."""

@@ -15,6 +15,10 @@ class Task(Protocol):
         """Another one for each task of a job; results lie in the order of these."""
 
     @property
+    def size(self) -> int:
+        """How much of the job it is, by which progress is told: bytes, or another measure."""
+
+    @property
     def where(self) -> str:
         """What it is done with, as it is printed."""
 

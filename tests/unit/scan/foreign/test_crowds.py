@@ -7,16 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvfence.scan.foreign.crowds import ANSWERED_PER_ASKED
-from kvfence.scan.foreign.index import POSTING, Index
-from kvfence.scan.foreign.joining import joined
+from kvfence.scan.foreign.index import POSTING, Index, shelves_of
 from kvfence.scan.foreign.meeting import Meeting, meetings
 from kvfence.scan.foreign.owners import EXCHANGE, NOBODY, Exchanges
-from kvfence.scan.foreign.probes import OUTPUT
+from kvfence.scan.foreign.pairs import ANSWERED_PER_ASKED, MET, pairs_of
 from kvfence.scan.foreign.sieve import read_sieve, write_sieve
 from kvfence.scan.foreign.windows import ANSWER_STEP
 
@@ -72,34 +69,29 @@ def test_what_the_arrays_say_is_what_sets_say(log: Log, most: int):
     told = {one.answer: one for one in met_by_arrays(log, most)}
     expected = met_by_sets(log, most)
     assert told.keys() == expected.keys()
-    for answer, (common, sources) in expected.items():
+    for answer, (common, sources, own) in expected.items():
         assert {*told[answer].common} == common
         assert {*told[answer].sources} <= sources
         assert bool(told[answer].sources) == bool(sources)
+        assert {*told[answer].own} <= own
+        assert bool(told[answer].own) == bool(own)
 
 
 def met_by_arrays(log: Log, most: int) -> list[Meeting]:
     """As a scan does it, but for the hashes."""
     begins = np.cumsum([0, *(len(windows) for windows in log.postings)])
     postings = np.array([one for windows in log.postings for one in windows], POSTING)
-    batch = pa.RecordBatch.from_pylist(
-        [
-            {"number": number, "source": 0, "offset": exchange, "in_prompt": in_prompt}
-            for number, exchange, in_prompt in log.met
-        ],
-        schema=OUTPUT,
-    )
+    met = np.array(log.met, MET)
     with TemporaryDirectory() as made:
         folder = Path(made)
         hashes = np.arange(len(log.postings), dtype=np.uint64)
         write_sieve(hashes, folder / "sieve")
-        index = Index(hashes, begins, postings, read_sieve(folder / "sieve"))
-        pairs = joined([batch], index, log.table(), folder, most=most)
-        return [one for some in pairs.files() for one in meetings(some, log.table(), most)]
+        index = Index(hashes, begins, postings, read_sieve(folder / "sieve"), shelves_of(hashes))
+        return [*meetings(pairs_of(met, index, log.table(), most), log.table(), most)]
 
 
-def met_by_sets(log: Log, most: int) -> dict[int, tuple[set[int], set[int]]]:
-    """Of each answer that others have windows of: the common ones, and who has one of the rest."""
+def met_by_sets(log: Log, most: int) -> dict[int, tuple[set[int], set[int], set[int]]]:
+    """Of each answer that others have windows of: the common ones, who has one of the rest, and own prompts near it."""
     told = {}
     for answer in range(EXCHANGES):
         windows = {at: number for number, of in enumerate(log.postings) for whose, at in of if whose == answer}
@@ -120,8 +112,25 @@ def met_by_sets(log: Log, most: int) -> dict[int, tuple[set[int], set[int]]]:
             if not is_late(log, exchange, answer, in_prompt=in_prompt)
         }
         if sources:
-            told[answer] = (common, sources)
+            told[answer] = (common, sources, own_prompts(log, answer, by_window, common))
     return told
+
+
+def own_prompts(log: Log, answer: int, by_window: dict[int, list[tuple[int, bool]]], common: set[int]) -> set[int]:
+    """Those of the answer's owner, before it, that have a window which others have as well, or one beside it."""
+    near = {
+        at + step
+        for at, some in by_window.items()
+        if at not in common
+        and any(not is_late(log, exchange, answer, in_prompt=in_prompt) for exchange, in_prompt in some)
+        for step in (-ANSWER_STEP, 0, ANSWER_STEP)
+    }
+    numbers = [number for number, of in enumerate(log.postings) if any((answer, at) in of for at in near)]
+    return {
+        exchange
+        for number, exchange, in_prompt in log.met
+        if number in numbers and in_prompt and is_own(log, exchange, answer) and log.is_before(exchange, answer)
+    }
 
 
 def is_own(log: Log, exchange: int, answer: int) -> bool:
