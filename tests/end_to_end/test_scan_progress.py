@@ -43,4 +43,4 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch):
     told = _Lines(Console(file=said))
     for done in (1, 2, 3):
         told("reading", done * 1_000_000_000, 10_000_000_000)
-    assert said.getvalue() == "reading: 2.0 of 10.0 GB\n"
+    assert said.getvalue() == "reading: 20%\n"

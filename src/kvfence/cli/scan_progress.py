@@ -15,7 +15,7 @@ from kvfence.cli.output import people_console
 LINE_EVERY_S = 30.0
 
 Told = Callable[[str, int, int], None]
-"""Told what is done, how many bytes of it, and of how many."""
+"""Told what is done, how much of it, and of how much."""
 
 
 @contextmanager
@@ -64,4 +64,4 @@ class _Lines:
     def __call__(self, doing: str, done: int, of: int) -> None:
         if monotonic() - self._last >= LINE_EVERY_S:
             self._last = monotonic()
-            self._console.print(Text(f"{doing}: {done / 1e9:,.1f} of {of / 1e9:,.1f} GB"), soft_wrap=True)
+            self._console.print(Text(f"{doing}: {done / of:.0%}"), soft_wrap=True)

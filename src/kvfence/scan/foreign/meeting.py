@@ -37,8 +37,10 @@ def meetings(pairs: Pairs, exchanges: Exchanges, most: int) -> Iterator[Meeting]
     pairs = pairs[np.isin(pairs["answer"], pairs["answer"][is_foreign & ~pairs["is_late"]])]
     pairs = pairs[np.lexsort((pairs["exchange"], pairs["at"], pairs["answer"]))]
     common = windows_of_many(pairs, exchanges, most)
-    is_new = (pairs["crowd"] == 0) & ~pairs["is_own"] & ~pairs["is_late"] & ~np.isin(windows_of(pairs), common)
     own = pairs[pairs["is_own"] & (pairs["crowd"] == 0)]
+    known = np.union1d(common, _standing_in_own(own))
+    is_new = (pairs["crowd"] == 0) & ~pairs["is_own"] & ~pairs["is_late"] & ~np.isin(windows_of(pairs), known)
+    own = own[own["exchange"] != own["answer"]]  # its own prompt is looked at in any case
     of_common, common_at = answers_and_bytes(common)
     for new in _by_answer(pairs[is_new]):
         answer = int(new["answer"][0])
@@ -51,6 +53,18 @@ def meetings(pairs: Pairs, exchanges: Exchanges, most: int) -> Iterator[Meeting]
             own=tuple(sorted(_covering(by_own, exchanges, OWN_MAX))),
             common=tuple(common_at[slice(*np.searchsorted(of_common, (answer, answer + 1)))].tolist()),
         )
+
+
+def _standing_in_own(own: Pairs) -> Offsets:
+    """Windows all bytes of which stand in one prompt of the answer's owner: it has them, or those on both sides.
+
+    A stretch that is reported has two windows in a row that no own prompt explains, so that none is lost here.
+    """
+    windows = windows_of(own)
+    by_exchange = np.stack([own["exchange"].astype(np.int64), windows], axis=1)
+    there = {*map(tuple, by_exchange.tolist())}
+    between = [at + ANSWER_STEP for one, at in there if (one, at + 2 * ANSWER_STEP) in there]
+    return np.unique(np.concatenate([windows, np.array(between, np.int64)]))
 
 
 def _by_answer(pairs: Pairs) -> Iterator[Pairs]:

@@ -35,8 +35,8 @@ PAIR = np.dtype(
 Pairs = npt.NDArray[np.void]
 """Of `PAIR`: an answer and the byte of it where a window begins, and an exchange that has the window.
 
-`is_own`: of the answer's owner, before it. `is_late`: begun when the answer had ended. `crowd`: 0, or this one stands
-for all of others that have the window, as they are more than any text of one owner has.
+`is_own`: of the answer's owner, before it, or its own prompt. `is_late`: begun when the answer had ended. `crowd`: 0,
+or this one stands for all of others that have the window, as they are more than any text of one owner has.
 """
 PAIRS = pa.schema([pa.field(name, pa.from_numpy_dtype(PAIR[name]), nullable=False) for name in PAIR.names or ()])
 MANY, MANY_ASKED = 1, 2
@@ -162,8 +162,9 @@ def _paired(
     asked, answered = exchanges[pairs["exchange"]], exchanges[pairs["answer"]]
     is_own = (asked["owner"] == answered["owner"]) & (asked["owner"] != NOBODY)
     is_before = _is_before(asked, answered)
-    matters = (~is_own | (pairs["in_prompt"] & is_before)) & (asked["place"] != answered["place"])
-    pairs["is_own"] = is_own
+    is_same = pairs["exchange"] == pairs["answer"]
+    matters = np.where(is_own | is_same, pairs["in_prompt"] & (is_before | is_same), ~is_same)
+    pairs["is_own"] = is_own = is_own | is_same
     # of two answers the later one has it from the earlier, also where both were being written at once
     pairs["is_late"] = ~is_own & np.where(pairs["in_prompt"], asked["began"] >= answered["end"], ~is_before)
     return cast("Pairs", pairs[matters | (crowds != 0)])

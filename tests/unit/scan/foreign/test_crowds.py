@@ -104,24 +104,25 @@ def met_by_sets(log: Log, most: int) -> dict[int, tuple[set[int], set[int], set[
                 if number in numbers and exchange != answer and not is_own(log, exchange, answer)
             ]
         common = {at for at in windows if is_common(log, by_window, at, most)}
+        explained = {at for at in by_window if stands_in_own(log, answer, at)}
         sources = {
             exchange
             for at, some in by_window.items()
-            if at not in common
+            if at not in common | explained
             for exchange, in_prompt in some
             if not is_late(log, exchange, answer, in_prompt=in_prompt)
         }
         if sources:
-            told[answer] = (common, sources, own_prompts(log, answer, by_window, common))
+            told[answer] = (common, sources, own_prompts(log, answer, by_window, common | explained))
     return told
 
 
-def own_prompts(log: Log, answer: int, by_window: dict[int, list[tuple[int, bool]]], common: set[int]) -> set[int]:
+def own_prompts(log: Log, answer: int, by_window: dict[int, list[tuple[int, bool]]], known: set[int]) -> set[int]:
     """Those of the answer's owner, before it, that have a window which others have as well, or one beside it."""
     near = {
         at + step
         for at, some in by_window.items()
-        if at not in common
+        if at not in known
         and any(not is_late(log, exchange, answer, in_prompt=in_prompt) for exchange, in_prompt in some)
         for step in (-ANSWER_STEP, 0, ANSWER_STEP)
     }
@@ -131,6 +132,20 @@ def own_prompts(log: Log, answer: int, by_window: dict[int, list[tuple[int, bool
         for number, exchange, in_prompt in log.met
         if number in numbers and in_prompt and is_own(log, exchange, answer) and log.is_before(exchange, answer)
     }
+
+
+def stands_in_own(log: Log, answer: int, at: int) -> bool:
+    """Whether one prompt of the owner, before the answer, or its own has the window, or those on both sides of it."""
+    return any(
+        has(log, exchange, answer, at)
+        or (has(log, exchange, answer, at - ANSWER_STEP) and has(log, exchange, answer, at + ANSWER_STEP))
+        for exchange in range(EXCHANGES)
+        if exchange == answer or (is_own(log, exchange, answer) and log.is_before(exchange, answer))
+    )
+
+
+def has(log: Log, exchange: int, answer: int, at: int) -> bool:
+    return any((number, exchange, True) in log.met for number, of in enumerate(log.postings) if (answer, at) in of)
 
 
 def is_own(log: Log, exchange: int, answer: int) -> bool:
