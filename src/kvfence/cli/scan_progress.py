@@ -45,9 +45,12 @@ def _bar(console: Console) -> Iterator[Told]:
     )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("looking at the inputs", total=None)
+        last = ""
 
         def told(doing: str, done: int, of: int) -> None:
-            progress.update(task, description=doing, completed=done, total=of)
+            nonlocal last
+            progress.update(task, description=doing, completed=done, total=of, refresh=doing != last)
+            last = doing
 
         yield told
 
