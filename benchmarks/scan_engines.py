@@ -30,8 +30,8 @@ OPTIONS = {
     "ray": lambda _workers: ["--ray", "local"],
     "spark": lambda workers: ["--spark", f"local[{workers},4]"],
 }
-NAMES = {"pool": "multiprocessing", "ray": "ray::", "spark": "pyspark"}
-"""What stands in the command line of a worker."""
+NAMES = {"pool": "multiprocessing", "ray": "ray::_RayWorker", "spark": "pyspark"}
+"""What stands in the command line of a worker. Others of Ray's processes end the whole of it, with the program."""
 SEED = 20_261_203
 
 

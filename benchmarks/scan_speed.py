@@ -199,12 +199,14 @@ def _memory(pid: int) -> int:
 
 
 def _size(folder: Path) -> int:
+    """Of all files in it, less those that go while they are counted."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except OSError:
-            continue
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += Path(at, name).stat().st_size
+            except OSError:
+                continue
     return total
 
 

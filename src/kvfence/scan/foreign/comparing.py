@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
+import numpy as np
 import pyarrow as pa
 
 from kvfence.errors import TargetError
+from kvfence.scan.foreign.index import open_index
 from kvfence.scan.foreign.joining import TASKS, owners_allowed
 from kvfence.scan.foreign.meeting import Meeting, meetings
 from kvfence.scan.foreign.owners import NOBODY, Exchanges, read_exchanges, source_and_offset
 from kvfence.scan.foreign.pairs import pairs_in
 from kvfence.scan.foreign.spans import Found, Span, found_in, needed
 from kvfence.scan.foreign.texts import with_texts
-from kvfence.scan.foreign.windows import Hashing
+from kvfence.scan.foreign.windows import ANSWER_STEP, WINDOW_BYTES, Hashing, octets_of
 from kvfence.scan.passing.passed import batches_in
 from kvfence.scan.passing.worker import done_at, made_at, rows_file
 from kvfence.scan.reading.exchanges import is_divisible
@@ -73,6 +75,8 @@ class Comparing:
     """The file of the table."""
     pairs: tuple[Path, ...]
     """Files of the join."""
+    index: Path
+    """Its folder."""
     hashing: Hashing
 
     def worker(self, folder: Path) -> Callable[[Comparison], int]:
@@ -83,6 +87,7 @@ class Comparing:
 class _Comparer:
     def __init__(self, job: Comparing, exchanges: Exchanges, folder: Path) -> None:
         self._job, self._exchanges, self._folder = job, exchanges, folder
+        self._index = open_index(job.index)
         self._most = owners_allowed(exchanges)
 
     def do(self, task: Comparison) -> int:
@@ -104,8 +109,16 @@ class _Comparer:
         met = ((meeting, [*needed(meeting)]) for meeting in self._met(task))
         for meeting, texts in with_texts(met, self._exchanges, self._job.sources):
             owners = {row: self._owner(row) for row in needed(meeting)}
-            for found in found_in(meeting, texts, owners, self._most, self._job.hashing):
+            answer = texts[meeting.answer].answer.encode(errors="replace")
+            known = replace(meeting, common=tuple(sorted({*meeting.common, *self._of_very_many(answer)})))
+            for found in found_in(known, texts, owners, self._most, self._job.hashing):
                 yield meeting, found
+
+    def _of_very_many(self, answer: bytes) -> Iterable[int]:
+        """Where windows begin that so many answers have that none was kept: no pair tells of them."""
+        offsets = np.arange(0, len(answer) - WINDOW_BYTES + 1, ANSWER_STEP)
+        hashes = self._job.hashing.at(octets_of(answer), offsets)
+        return cast("list[int]", offsets[self._index.are_of_very_many(hashes)].tolist())
 
     def _met(self, task: Comparison) -> Iterator[Meeting]:
         step = -(-len(self._exchanges) // TASKS)

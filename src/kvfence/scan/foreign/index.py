@@ -62,6 +62,13 @@ class Index:
         """How many postings each has."""
         return cast("Offsets", self.begins[numbers + 1] - self.begins[numbers])
 
+    def are_of_very_many(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        """Which of these are in it without answers: so many have them that no answer was kept, and nothing met them."""
+        numbers = self.numbers(hashes)
+        are_here: npt.NDArray[np.bool_] = numbers != ABSENT
+        are_here[are_here] = self.counts(numbers[are_here]) == 0
+        return are_here
+
 
 def write_index(windows: Iterable[pa.RecordBatch], exchanges: Exchanges, folder: Path) -> None:
     """Sort the rows of `AnswerWindows` into an index. Memory: a 64th part of them, and 8 bytes for each exchange.

@@ -80,6 +80,7 @@ class ForeignText:
             sources=tuple(source.rooted() for source in sources),
             exchanges=self.folder / EXCHANGES_FILE,
             pairs=tuple(pairs),
+            index=self.folder,
             hashing=self._hashing,
         )
         return job, comparisons(read_exchanges(self.folder / EXCHANGES_FILE), sources)

@@ -18,6 +18,8 @@ from kvfence.scan.foreign.windows import WINDOW_BYTES, Hashing
 
 SPAN_BYTES_MIN = 64
 """A shorter stretch is not reported. `windows.RUN_BYTES_MIN` is less, so that none is missed."""
+NEW_BYTES_MIN = 56
+"""So much of a stretch must be explained by nothing: its ends may stand in the answer's own prompt by chance."""
 NEARLY = 0.9
 """A source that has so much of a stretch is one that it may be from."""
 _INSIDE = 0.5
@@ -110,6 +112,8 @@ def _unexplained(span: Span, answer: bytes, explained: npt.NDArray[np.bool_]) ->
 
     Nothing where too little of it is left in one piece, or where it says little.
     """
+    if span.size < SPAN_BYTES_MIN:
+        return
     new = np.flatnonzero(~explained[span.at : span.end])
     if not len(new):
         return
@@ -120,7 +124,7 @@ def _unexplained(span: Span, answer: bytes, explained: npt.NDArray[np.bool_]) ->
         at += 1
     while end > at and end < len(answer) and answer[end] & 0xC0 == 0x80:  # noqa: PLR2004 — the same
         end -= 1
-    if len(longest) >= SPAN_BYTES_MIN and said_bytes(answer[at:end]) >= SAYS_LITTLE_BYTES:
+    if len(longest) >= NEW_BYTES_MIN and said_bytes(answer[at:end]) >= SAYS_LITTLE_BYTES:
         yield replace(span, at=at, end=end, source_at=span.source_at + at - span.at)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kvfence.errors import UnsupportedError, UsageError
+from kvfence.scan.passing.apart import Apart
 from kvfence.scan.passing.engine import Engine, InThisProcess
 from kvfence.scan.passing.pool import Pool
 from kvfence.scan.passing.units import Unit
@@ -74,7 +75,7 @@ def engine_for(units: Sequence[Unit], where: Where) -> Engine:
                 from kvfence.scan.passing.on_ray import OnRay  # noqa: PLC0415 — heavy, and need not be there
             except ImportError as error:
                 raise UnsupportedError("--ray needs Ray, which is absent: pip install 'kvfence[ray]'") from error
-            return OnRay(where.address, where.workers)
+            return Apart("Ray", OnRay, (where.address, where.workers))
         case SparkCluster():
             try:
                 from kvfence.scan.passing.on_spark import OnSpark  # noqa: PLC0415 — the same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kvfence.scan.foreign.index import COMMON_OWNERS
 from kvfence.scan.foreign.owners import Isolation
 from support.foreign_texts import asked, found, pairs, prose
 
@@ -130,6 +131,35 @@ def test_a_phrase_that_models_say_is_no_leak_though_one_prompt_has_it():
     logs.append(asked("b", prompt="And now?", answer=f"{phrase} Yes.", at=9, user="b"))
     assert found(logs) == ()
     assert [source for _, source in pairs(found(logs[3:]))] == ["p"]
+
+
+@pytest.mark.parametrize("shared", [1, 2, 8])
+def test_a_stretch_is_told_though_its_end_stands_in_the_own_prompt_by_chance(shared):
+    """What goes on behind it is the asker's own, and begins like its last bytes."""
+    own = prose("own", 300)
+    stolen = f"{prose('stolen', 120)[: 64 - shared]}{own[:shared]}"
+    logs = [
+        asked("v", prompt=f"> {stolen} and so on", answer="ok", at=0, user="v"),
+        asked("b", prompt=f"Read: {own}", answer=f"{stolen}{own[shared:100]}", at=5, user="b"),
+    ]
+    assert pairs(found(logs)) == [("b", "v")]
+
+
+@pytest.mark.parametrize("tenants", [COMMON_OWNERS - 2, COMMON_OWNERS + 2])
+def test_a_phrase_that_very_many_are_answered_is_no_leak_though_two_go_on_alike(tenants):
+    """Where so many have it that its windows are not kept, what two say after it is not told with it."""
+    phrase, behind = prose("phrase", 130), prose("behind it", 40)
+    logs = [
+        asked(f"t{number}", prompt=f"{number}?", answer=f"{phrase} {prose(number, 200)}", at=number, user=f"t{number}")
+        for number in range(tenants)
+    ]
+    logs += [
+        asked(name, prompt=f"{name}?", answer=f"{phrase}{behind} {prose(name, 200)}", at=at, user=name)
+        for at, name in ((100, "a"), (200, "b"))
+    ]
+    assert found(logs) == ()
+    leaked = asked("c", prompt="?", answer=f"{phrase}{behind} {prose('a', 200)}", at=300, user="c")
+    assert [response for response, _ in pairs(found([*logs, leaked]))] == ["c"]
 
 
 @pytest.mark.parametrize("bits", [4, 8])
