@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -16,7 +17,7 @@ from kvfence.scan.passing.task import Job, T
 from kvfence.scan.secrecy import no_core_dumps
 
 _ENDS_S = 10
-"""A process that has said its last word has so long to end."""
+"""A process that has said its last word, or is asked to end, has so long to do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Apart:
             yield from self._told(ours)
             child.join(_ENDS_S)
         finally:
+            child.terminate()
+            child.join(_ENDS_S)
             child.kill()
             child.join()
             ours.close()
@@ -70,6 +73,7 @@ class Apart:
 
 def _run(asked: Apart, job: Job[T], tasks: Sequence[T], folder: Path, theirs: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the scan, which then ends this process
+    signal.signal(signal.SIGTERM, _leave)  # and the engine ends what it began
     no_core_dumps()
     try:
         for number in asked.make(*asked.arguments).run(job, tasks, folder):
@@ -78,3 +82,7 @@ def _run(asked: Apart, job: Job[T], tasks: Sequence[T], folder: Path, theirs: Co
         theirs.send(error)
     else:
         theirs.send(None)
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    sys.exit()

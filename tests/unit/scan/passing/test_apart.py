@@ -20,8 +20,15 @@ class Numbers:
     at_the_end: str
 
     def run(self, job, tasks, folder):
-        del job, folder
-        yield from tasks
+        del job
+        try:
+            yield from tasks
+            self._end()
+        finally:
+            if folder:
+                folder.touch()
+
+    def _end(self):
         match self.at_the_end:
             case "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -31,6 +38,8 @@ class Numbers:
                 raise TargetError("--somewhere: nobody is there")
             case "full":
                 raise OSError(28, "No space left on device")
+            case "waits":
+                signal.pause()
 
 
 def run(at_the_end):
@@ -55,9 +64,10 @@ def test_an_error_of_the_engine_is_raised_as_it_is(how, error, said):
         list(run(how))
 
 
-def test_what_is_given_up_leaves_no_process():
-    done = run("nothing")
-    assert next(done) == 3
+def test_what_is_given_up_ends_what_it_began_and_leaves_no_process(tmp_path):
+    done = Apart("The engine", Numbers, ("waits",)).run(None, [3, 1, 2], tmp_path / "ended")
+    assert [next(done), next(done), next(done)] == [3, 1, 2]
     done.close()
+    assert (tmp_path / "ended").exists()
 
     assert multiprocessing.active_children() == []
