@@ -7,7 +7,7 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type shape docs bench fuzz soak matrix signs smoke conformance measure clean
+.PHONY: help demo test lint type shape docs bench fuzz soak matrix mutation signs smoke conformance measure clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ soak: $(VENV)/.dev ## 200 clients for five minutes against the cell
 matrix: $(VENV)/.dev ## every fault with every layer of the fence alone, stored for docs/fault-matrix.md
 	$(BIN)/python benchmarks/fault_matrix.py
 	$(BIN)/python docs/write.py
+
+mutation: $(VENV)/.dev ## each guard of core gone or inverted, stored for docs/mutation.md
+	$(BIN)/python benchmarks/core_mutants.py --write --again
 
 signs: $(VENV)/.dev ## how often each sign of lost context is right, stored for scan and docs/scan-signs.md
 	$(BIN)/python -m pip install --quiet --only-binary ':all:' tiktoken && $(BIN)/python benchmarks/scan_signs

@@ -115,8 +115,8 @@ def admit(
     """
     if asked_tokens < 1:
         raise Violation(Check.ADMISSION, f"{asked_tokens} tokens asked")
-    if asked_tokens > capacity.usable_tokens and rules.truncates:
-        asked_tokens = capacity.usable_tokens
+    if rules.truncates:
+        asked_tokens = min(asked_tokens, capacity.usable_tokens)
     if asked_tokens > capacity.usable_tokens:
         refusal = Rejected(asked_tokens=asked_tokens, usable_tokens=capacity.usable_tokens, gate=gate)
         if gate is not Role.PREFILL or rules.has(Layer.ADMISSION):

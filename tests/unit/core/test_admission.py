@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvfence.core.admission import Admitted, Capacity, Condemned, Rejected, Wait, admit, advertised_tokens
+from kvfence.core.admission import Admitted, Capacity, Condemned, Rejected, Wait, admit, advertised_tokens, fitting
 from kvfence.core.ids import Role
 from kvfence.core.invariants import Violation
-from kvfence.core.rules import FENCED, PLACEHOLDER, Layer, only
+from kvfence.core.rules import FENCED, PLACEHOLDER, TRUNCATE, Layer, only
 from kvfence.core.sizes import pages_ceiling, pages_floor
 
 
@@ -48,6 +48,23 @@ def test_wait_if_and_only_if_it_fits_but_not_now(capacity, free, gate, data):
         assert isinstance(decision, Admitted)
         assert (decision.tokens, decision.pages) == (asked, pages)
         assert decision.pages <= capacity.pool_pages
+
+
+@given(capacities(), st.integers(1, 80_000), GATES)
+def test_what_is_truncated_is_as_long_as_fits_and_no_longer_than_was_asked(capacity, asked, gate):
+    """Nothing is refused then, and what fits is left as it is."""
+    decision = admit(asked, capacity, capacity.pool_pages, gate=gate, rules=TRUNCATE)
+    assert isinstance(decision, Admitted)
+    assert decision.tokens == min(asked, capacity.usable_tokens)
+    assert decision.pages == pages_ceiling(decision.tokens, capacity.page_size)
+
+
+@given(capacities(), st.integers(1, 80_000), st.integers(0, 600))
+def test_a_prompt_is_cut_to_what_its_role_holds_besides_the_answer_and_under_truncation_alone(capacity, prompt, new):
+    """One token at least is left of it."""
+    assert fitting(prompt, new, capacity, FENCED) == prompt
+    cut = fitting(prompt, new, capacity, TRUNCATE)
+    assert cut == min(prompt, max(1, capacity.usable_tokens - new))
 
 
 @pytest.mark.parametrize("asked", [0, -1, -100])
